@@ -1,0 +1,74 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every target: Swift 6 language mode (complete concurrency checking) and warnings as errors.
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: [.byName(name: name)] + dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "weft",
+    products: [
+        .executable(name: "weft", targets: ["weft"]),
+        .library(name: "WeftMedia", targets: ["MediaTime", "Media"]),
+    ],
+    targets: [
+        // C libraries: a module map and the smallest shim that Swift needs.
+        .systemLibrary(name: "CFFmpeg"),
+        .systemLibrary(name: "CZeroMQ"),
+        .systemLibrary(name: "CSQLite"),
+        .systemLibrary(name: "CXXHash"),
+
+        // Pure modules: no C library, no I/O, no clock.
+        module("MediaTime"),
+        module("SegmentPlan", ["MediaTime"]),
+        module("ClusterProtocol", ["MediaTime", "SegmentPlan"]),
+        module("Scheduling", ["ClusterProtocol", "MediaTime"]),
+
+        // Adapters: each the only importer of its C library; they know no jobs.
+        module("Media", ["MediaTime", "CFFmpeg"]),
+        module("Messaging", ["CZeroMQ"]),
+        module("JobStore", ["CSQLite", "ClusterProtocol", "Scheduling"]),
+
+        // What an export is made of.
+        module("SourceAccess", ["Media", "MediaTime", "SegmentPlan", "ClusterProtocol", "CXXHash"]),
+        module("Stitching", ["Media", "MediaTime", "ClusterProtocol", "SourceAccess"]),
+        module("Verification", ["Media", "MediaTime", "ClusterProtocol", "SourceAccess"]),
+        module("Worker", ["Media", "MediaTime", "ClusterProtocol", "Messaging", "SourceAccess"]),
+        module(
+            "Coordinator",
+            [
+                "Media", "MediaTime", "SegmentPlan", "ClusterProtocol", "Scheduling", "Messaging", "JobStore",
+                "SourceAccess", "Stitching", "Verification", "Worker",
+            ]),
+        .executableTarget(
+            name: "weft",
+            dependencies: [
+                "Coordinator", "Worker", "Verification", "SourceAccess", "SegmentPlan", "ClusterProtocol", "Media",
+                "MediaTime",
+            ],
+            swiftSettings: strict),
+
+        tests(of: "MediaTime"),
+        tests(of: "SegmentPlan", ["MediaTime"]),
+        tests(of: "ClusterProtocol"),
+        tests(of: "Scheduling", ["ClusterProtocol"]),
+        tests(of: "Messaging"),
+        tests(of: "JobStore", ["ClusterProtocol", "Scheduling"]),
+        tests(of: "Media", ["MediaTime", "Support"]),
+        tests(of: "weft", ["ClusterProtocol"]),
+        .target(name: "Support", path: "Tests/Support", swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

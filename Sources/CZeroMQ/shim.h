@@ -1,0 +1,5 @@
+// libzmq as Swift sees it. No draft API.
+#pragma once
+
+#include <errno.h>
+#include <zmq.h>

@@ -1,0 +1,45 @@
+package import MediaTime
+
+/// Everything that decides what a segment's encoded bytes are, resolved once for a job from the source and the settings.
+/// Two slots with equal recipes and equal encoder fingerprints return equal bytes.
+package struct EncodeRecipe: Hashable, Sendable, Codable {
+    /// A libavcodec encoder name, or `copy`: samples are returned as they were read.
+    package var encoder: String
+    /// Private options of the encoder, applied in sorted order.
+    package var options: [String: String]
+    /// Bits a second; 0 for constant quality.
+    package var bitrate: Int64
+    package var threads: Int
+    /// The filter chain, including the size and format conversion it ends with. Empty: frames pass untouched.
+    package var filter: String
+    /// Parameter sets in the format description (MP4, Matroska) instead of in the samples (MPEG-TS).
+    package var globalHeader: Bool
+    /// The unit of every timestamp of the job: the source track's own.
+    package var timeBase: TimeBase
+    /// Frames a second the encoder is told, for rate control and level; timestamps decide otherwise.
+    package var frameRateNumerator: Int32
+    package var frameRateDenominator: Int32
+    /// What the filter chain delivers to the encoder. 0 and "" for `copy`.
+    package var width: Int
+    package var height: Int
+    package var pixelFormat: String
+
+    package init(
+        encoder: String, options: [String: String] = [:], bitrate: Int64 = 0, threads: Int = 1, filter: String = "",
+        globalHeader: Bool = true, timeBase: TimeBase, frameRateNumerator: Int32 = 25,
+        frameRateDenominator: Int32 = 1, width: Int = 0, height: Int = 0, pixelFormat: String = ""
+    ) {
+        self.encoder = encoder
+        self.options = options
+        self.bitrate = bitrate
+        self.threads = threads
+        self.filter = filter
+        self.globalHeader = globalHeader
+        self.timeBase = timeBase
+        self.frameRateNumerator = frameRateNumerator
+        self.frameRateDenominator = frameRateDenominator
+        self.width = width
+        self.height = height
+        self.pixelFormat = pixelFormat
+    }
+}

@@ -1,0 +1,58 @@
+internal import CFFmpeg
+internal import Foundation
+internal import Synchronization
+
+/// Catches what libav would print to the terminal and keeps the last lines, so that an error can carry the codec's own words.
+enum CodecLog {
+    struct Line: Sendable {
+        var context: UInt
+        var thread: UInt
+        var text: String
+    }
+
+    private static let capacity = 64
+    private static let lines = Mutex<[Line]>([])
+
+    /// Installed once, before the first call into libav.
+    static let installed: Void = {
+        av_log_set_level(AV_LOG_WARNING)
+        av_log_set_callback { context, level, format, arguments in
+            guard level <= AV_LOG_WARNING, let format, let arguments else { return }
+            CodecLog.record(context, format, arguments)
+        }
+    }()
+
+    private static var currentThread: UInt {
+        #if canImport(Darwin)
+            UInt(bitPattern: pthread_self())
+        #else
+            UInt(pthread_self())
+        #endif
+    }
+
+    private static func record(
+        _ context: UnsafeMutableRawPointer?, _ format: UnsafePointer<CChar>, _ arguments: CVaListPointer
+    ) {
+        var prefix: Int32 = 1
+        let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer -> String in
+            guard let base = buffer.baseAddress else { return "" }
+            av_log_format_line2(context, AV_LOG_WARNING, format, arguments, base, Int32(buffer.count), &prefix)
+            return String(cString: base)
+        }
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        guard !line.isEmpty else { return }
+        lines.withLock { lines in
+            if lines.count == capacity { lines.removeFirst() }
+            lines.append(Line(context: UInt(bitPattern: context), thread: currentThread, text: line))
+        }
+    }
+
+    /// The last lines that `context` or the current thread logged, oldest first, at most `count`.
+    static func recentLines(of context: UnsafeRawPointer?, count: Int = 8) -> [String] {
+        let thread = currentThread
+        let key = UInt(bitPattern: context)
+        return lines.withLock { lines in
+            lines.filter { $0.thread == thread || (key != 0 && $0.context == key) }.suffix(count).map(\.text)
+        }
+    }
+}

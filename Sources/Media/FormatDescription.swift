@@ -1,0 +1,102 @@
+internal import CFFmpeg
+
+/// What kind of samples a track holds.
+public enum MediaType: String, Sendable, Hashable, Codable {
+    case video, audio, subtitle, data, attachment, unknown
+}
+
+/// What a decoder or a writer must know before the first sample: codec, size, colour, parameter sets.
+///
+/// An immutable value around libav's `AVCodecParameters`. Two descriptions are equal when a decoder could not tell them apart.
+public struct FormatDescription: Sendable, Hashable {
+    /// Owns the parameters; never changed after `init`.
+    final class Storage: @unchecked Sendable {
+        let parameters: UnsafeMutablePointer<AVCodecParameters>
+
+        init(copying source: UnsafePointer<AVCodecParameters>) throws(MediaError) {
+            guard let parameters = avcodec_parameters_alloc() else {
+                throw MediaError(.resources, .outOfMemory, "No memory for a format description.")
+            }
+            self.parameters = parameters
+            try check(avcodec_parameters_copy(parameters, source), .format, "The format could not be copied.")
+        }
+
+        deinit {
+            var parameters: UnsafeMutablePointer<AVCodecParameters>? = parameters
+            avcodec_parameters_free(&parameters)
+        }
+    }
+
+    let storage: Storage
+
+    init(copying parameters: UnsafePointer<AVCodecParameters>) throws(MediaError) {
+        storage = try Storage(copying: parameters)
+    }
+
+    var parameters: UnsafePointer<AVCodecParameters> { UnsafePointer(storage.parameters) }
+
+    public var mediaType: MediaType {
+        switch parameters.pointee.codec_type {
+        case AVMEDIA_TYPE_VIDEO: .video
+        case AVMEDIA_TYPE_AUDIO: .audio
+        case AVMEDIA_TYPE_SUBTITLE: .subtitle
+        case AVMEDIA_TYPE_DATA: .data
+        case AVMEDIA_TYPE_ATTACHMENT: .attachment
+        default: .unknown
+        }
+    }
+
+    /// libavcodec's name of the codec: `h264`, `hevc`, `av1`, `aac`, `mov_text`…
+    public var codecName: String { String(cString: avcodec_get_name(parameters.pointee.codec_id)) }
+
+    /// Parameter sets in the container's form (avcC, hvcC, av1C, esds payload, OpusHead…).
+    public var extradata: [UInt8] {
+        guard let data = parameters.pointee.extradata, parameters.pointee.extradata_size > 0 else { return [] }
+        return Array(UnsafeBufferPointer(start: data, count: Int(parameters.pointee.extradata_size)))
+    }
+
+    /// Coded picture size in pixels, before sample aspect ratio and rotation.
+    public var width: Int { Int(parameters.pointee.width) }
+    public var height: Int { Int(parameters.pointee.height) }
+
+    /// libavutil's name of the pixel format (`yuv420p10le`), `nil` where unknown.
+    public var pixelFormat: String? {
+        guard mediaType == .video, let name = av_get_pix_fmt_name(AVPixelFormat(parameters.pointee.format)) else {
+            return nil
+        }
+        return String(cString: name)
+    }
+
+    /// Samples a second; 0 for non-audio.
+    public var sampleRate: Int { Int(parameters.pointee.sample_rate) }
+
+    /// Pictures by which the coded order can run ahead of presentation, as far as the container or the parser knows.
+    public var reorderDepth: Int { Int(parameters.pointee.video_delay) }
+
+    // MARK: Equality
+
+    /// The fields that a decoder can tell apart.
+    private struct Identity: Hashable {
+        var numbers: [Int64]
+        var extradata: [UInt8]
+    }
+
+    private var identity: Identity {
+        let p = parameters.pointee
+        return Identity(
+            numbers: [
+                Int64(p.codec_type.rawValue), Int64(p.codec_id.rawValue), Int64(p.format), Int64(p.profile),
+                Int64(p.width), Int64(p.height), Int64(p.sample_aspect_ratio.num), Int64(p.sample_aspect_ratio.den),
+                Int64(p.field_order.rawValue), Int64(p.color_range.rawValue), Int64(p.color_primaries.rawValue),
+                Int64(p.color_trc.rawValue), Int64(p.color_space.rawValue), Int64(p.chroma_location.rawValue),
+                Int64(p.ch_layout.nb_channels), Int64(p.sample_rate), Int64(p.initial_padding),
+            ],
+            extradata: extradata)
+    }
+
+    public static func == (left: FormatDescription, right: FormatDescription) -> Bool {
+        left.storage === right.storage || left.identity == right.identity
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+}
