@@ -128,7 +128,8 @@ extension Sample {
         return copy
     }
 
-    private static func attach(_ attachments: [Attachment], to packet: UnsafeMutablePointer<AVPacket>) throws(MediaError)
+    private static func attach(_ attachments: [Attachment], to packet: UnsafeMutablePointer<AVPacket>)
+        throws(MediaError)
     {
         for attachment in attachments {
             guard let type = attachment.kind.packetType else {

@@ -81,7 +81,9 @@ extension Demuxer {
         _ context: UnsafeMutablePointer<AVFormatContext>, _ location: String, interrupt: InterruptFlag
     ) throws(MediaError) {
         // A text file is "ANSI art" to libavformat; nobody exports that as video.
-        if let name = context.pointee.iformat?.pointee.name, ["tty", "bin", "xbin", "adf", "idf"].contains(String(cString: name)) {
+        if let name = context.pointee.iformat?.pointee.name,
+            ["tty", "bin", "xbin", "adf", "idf"].contains(String(cString: name))
+        {
             throw notMedia(location, code: 0)
         }
         let code = avformat_find_stream_info(context, nil)

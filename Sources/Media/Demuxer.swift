@@ -106,7 +106,8 @@ package final class Demuxer {
         let selection = Set(indexes)
         self.selection = selection
         for index in 0..<Int(context.pointee.nb_streams) {
-            context.pointee.streams[index]?.pointee.discard = selection.contains(index) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+            context.pointee.streams[index]?.pointee.discard =
+                selection.contains(index) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
         }
     }
 
@@ -239,7 +240,7 @@ package final class Demuxer {
         var size = 0
         if let data = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size), size > 0 {
             formats[index] = try formats[index].replacingExtradata(
-                UnsafeRawBufferPointer(start: data, count: size))
+                Array(UnsafeBufferPointer(start: data, count: size)))
         }
         return Sample(adopting: packet, track: index, format: formats[index], timeBase: tracks[index].timeBase)
     }
@@ -291,35 +292,5 @@ package final class Demuxer {
             needed = MatroskaSegment.end(ofFileAt: location) ?? 0
         }
         return needed > size ? needed - size : nil
-    }
-}
-
-extension FormatDescription {
-    /// libav knows what the codec is.
-    var isKnown: Bool { parameters.pointee.codec_id != AV_CODEC_ID_NONE || mediaType == .data }
-
-    /// The same format with other parameter sets.
-    func replacingExtradata(_ bytes: UnsafeRawBufferPointer) throws(MediaError) -> FormatDescription {
-        guard bytes.count < 1 << 24 else {
-            throw MediaError(.format, .invalidData, "Parameter sets of \(bytes.count) bytes are not credible.")
-        }
-        let copy = try FormatDescription(copying: parameters, attachments: attachments)
-        try copy.storage.setExtradata(bytes)
-        return copy
-    }
-}
-
-extension FormatDescription.Storage {
-    /// Only before the storage is shared.
-    func setExtradata(_ bytes: UnsafeRawBufferPointer) throws(MediaError) {
-        av_freep(&parameters.pointee.extradata)
-        parameters.pointee.extradata_size = 0
-        guard let source = bytes.baseAddress, bytes.count > 0 else { return }
-        guard let data = av_mallocz(bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
-            throw MediaError(.resources, .outOfMemory, "No memory for parameter sets.")
-        }
-        memcpy(data, source, bytes.count)
-        parameters.pointee.extradata = data.assumingMemoryBound(to: UInt8.self)
-        parameters.pointee.extradata_size = Int32(bytes.count)
     }
 }
