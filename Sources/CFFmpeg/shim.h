@@ -35,11 +35,8 @@ static inline AVRational weft_microseconds(void) { return (AVRational){1, AV_TIM
 static inline int weft_averror_http_not_found(void) { return AVERROR_HTTP_NOT_FOUND; }
 static inline int weft_averror_http_unauthorized(void) { return AVERROR_HTTP_UNAUTHORIZED; }
 static inline int weft_averror_http_forbidden(void) { return AVERROR_HTTP_FORBIDDEN; }
-static inline int weft_averror_http_server(void) { return AVERROR_HTTP_SERVER_ERROR; }
 static inline int weft_averror_protocol_not_found(void) { return AVERROR_PROTOCOL_NOT_FOUND; }
 static inline int weft_averror_demuxer_not_found(void) { return AVERROR_DEMUXER_NOT_FOUND; }
-static inline int weft_averror_patch_welcome(void) { return AVERROR_PATCHWELCOME; }
-static inline int weft_rounding_pass_minmax(void) { return AV_ROUND_NEAR_INF | AV_ROUND_PASS_MINMAX; }
 
 // AVIndexEntry keeps its size and flags in bit fields, and AVINDEX_… are plain macros.
 static inline int weft_index_entry_size(const AVIndexEntry *entry) { return entry->size; }
