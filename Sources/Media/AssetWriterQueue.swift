@@ -43,6 +43,16 @@ final class AssetWriterQueue: Sendable {
         var isFinishing = false
         /// The file is being given its name: too late to cancel.
         var isCommitting = false
+        var limits = Limits()
+
+        /// Ready, never again, or (`nil`) not yet.
+        func answer(_ index: Int) -> Bool? {
+            guard status == .writing || status == .unknown, !isFinishing, !lanes[index].isFinished else { return false }
+            guard status == .writing, session != nil, !isFull(lanes[index]) else { return nil }
+            return true
+        }
+
+        func isFull(_ lane: Lane) -> Bool { lane.count >= limits.samples || lane.bytes >= limits.bytes }
     }
 
     enum Next {
@@ -50,12 +60,11 @@ final class AssetWriterQueue: Sendable {
         case finished, stopped
     }
 
-    private let limits: Limits
     private let condition = NSCondition()
     /// Guarded by `condition`, which also wakes the waiting threads.
     private nonisolated(unsafe) var state = State()
 
-    init(limits: Limits) { self.limits = limits }
+    init(limits: Limits) { state.limits = limits }
 
     /// Runs `body` under the lock, then wakes every thread and every task whose condition may have changed.
     private func change<Result>(_ body: (inout State) throws(MediaError) -> Result) throws(MediaError) -> Result {
@@ -68,7 +77,7 @@ final class AssetWriterQueue: Sendable {
     private func wake() {
         var resumed: [(CheckedContinuation<Bool, Never>, Bool)] = []
         for index in state.lanes.indices where !state.lanes[index].waiters.isEmpty {
-            guard let answer = answer(index) else { continue }
+            guard let answer = state.answer(index) else { continue }
             resumed += state.lanes[index].waiters.map { ($0, answer) }
             state.lanes[index].waiters = []
         }
@@ -82,16 +91,6 @@ final class AssetWriterQueue: Sendable {
         defer { condition.unlock() }
         return body(state)
     }
-
-    /// Under the lock: ready, never again, or (`nil`) not yet.
-    private func answer(_ index: Int) -> Bool? {
-        guard state.status == .writing || state.status == .unknown, !state.isFinishing, !state.lanes[index].isFinished
-        else { return false }
-        guard state.status == .writing, state.session != nil, !isFull(state.lanes[index]) else { return nil }
-        return true
-    }
-
-    private func isFull(_ lane: Lane) -> Bool { lane.count >= limits.samples || lane.bytes >= limits.bytes }
 
     // MARK: State
 
@@ -183,14 +182,14 @@ final class AssetWriterQueue: Sendable {
     func isReady(_ index: Int) -> Bool {
         condition.lock()
         defer { condition.unlock() }
-        return answer(index) == true
+        return state.answer(index) == true
     }
 
     func waitUntilReady(_ index: Int) -> Bool {
         condition.lock()
         defer { condition.unlock() }
         while true {
-            if let answer = answer(index) { return answer }
+            if let answer = state.answer(index) { return answer }
             condition.wait()
         }
     }
@@ -212,7 +211,7 @@ final class AssetWriterQueue: Sendable {
     func append(_ sample: Sample, to index: Int) throws(MediaError) {
         try change { state throws(MediaError) in
             try Self.require(state, .writing, "A sample can be appended only while writing.")
-            guard answer(index) == true, let session = state.session else {
+            guard state.answer(index) == true, let session = state.session else {
                 throw MediaError(
                     .finalization, .invalidSettings, "Input \(index) is not ready for a sample.")
             }
@@ -303,7 +302,7 @@ final class AssetWriterQueue: Sendable {
             if Self.order(time, sample.timeBase, otherTime, other.timeBase) == .ascending { best = index }
         }
         guard best != nil else { return nil }
-        let anyFull = state.lanes.contains { isFull($0) }
+        let anyFull = state.lanes.contains { state.isFull($0) }
         let waits = state.lanes.contains { $0.count == 0 && !$0.isFinished && !($0.isSparse && anyFull) }
         return waits ? nil : best
     }
