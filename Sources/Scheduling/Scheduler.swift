@@ -1,4 +1,4 @@
-package import ClusterProtocol
+internal import ClusterProtocol
 
 /// Decides which slot works on which segment: (state, event, now) → actions. No clock, no I/O, no randomness; the same
 /// events at the same instants give the same actions, in production and in the simulator.
