@@ -12,8 +12,10 @@ public struct FormatDescription: Sendable, Hashable {
     /// Owns the parameters; never changed after `init`.
     final class Storage: @unchecked Sendable {
         let parameters: UnsafeMutablePointer<AVCodecParameters>
+        let attachments: [Attachment]
 
-        init(copying source: UnsafePointer<AVCodecParameters>) throws(MediaError) {
+        init(copying source: UnsafePointer<AVCodecParameters>, attachments: [Attachment]) throws(MediaError) {
+            self.attachments = attachments
             guard let parameters = avcodec_parameters_alloc() else {
                 throw MediaError(.resources, .outOfMemory, "No memory for a format description.")
             }
@@ -29,11 +31,21 @@ public struct FormatDescription: Sendable, Hashable {
 
     let storage: Storage
 
-    init(copying parameters: UnsafePointer<AVCodecParameters>) throws(MediaError) {
-        storage = try Storage(copying: parameters)
+    /// - Parameter attachments: side data of the whole track, besides what the parameters hold themselves (FFmpeg 6.1 and later).
+    init(copying parameters: UnsafePointer<AVCodecParameters>, attachments: [Attachment] = []) throws(MediaError) {
+        let own = (0..<weft_parameters_side_data_count(parameters)).compactMap {
+            Attachment(weft_parameters_side_data(parameters, $0))
+        }
+        let kinds = Set(attachments.map(\.kind))
+        storage = try Storage(
+            copying: parameters, attachments: own.filter { !kinds.contains($0.kind) } + attachments)
     }
 
     var parameters: UnsafePointer<AVCodecParameters> { UnsafePointer(storage.parameters) }
+
+    /// Side data of the whole track (rotation, mastering display, content light level, Dolby Vision configuration…).
+    /// No part of equality: a decoder works without it.
+    public var attachments: [Attachment] { storage.attachments }
 
     public var mediaType: MediaType {
         switch parameters.pointee.codec_type {

@@ -1,0 +1,137 @@
+internal import CFFmpeg
+internal import Foundation
+internal import MediaTime
+
+/// Opening: what may go wrong before the first sample, told apart.
+extension Demuxer {
+    static func isURL(_ location: String) -> Bool {
+        guard let colon = location.range(of: "://") else { return false }
+        return location[..<colon.lowerBound].allSatisfy { $0.isLetter || $0.isNumber || "+-.".contains($0) }
+            && colon.lowerBound != location.startIndex
+    }
+
+    /// A path is always given as `file:`, so that a colon in it is never a protocol.
+    static func address(_ location: String) -> String { isURL(location) ? location : "file:\(location)" }
+
+    static func checkFile(_ location: String) throws(MediaError) {
+        guard !isURL(location) else { return }
+        guard !location.isEmpty else { throw MediaError(.asset, .notFound, "The source has no name.") }
+        var info = stat()
+        guard stat(location, &info) == 0 else {
+            let code = weft_averror(errno)
+            try check(code, .asset, "\(location) cannot be opened.")
+            return
+        }
+        if info.st_mode & S_IFMT == S_IFDIR {
+            throw MediaError(
+                .asset, .notMedia, "\(location) is a directory, not a media file.", code: weft_averror(EISDIR))
+        }
+        if info.st_mode & S_IFMT == S_IFREG, info.st_size == 0 {
+            throw MediaError(.asset, .notMedia, "\(location) is empty.")
+        }
+    }
+
+    static func notMedia(_ location: String, code: Int32) -> MediaError {
+        MediaError(
+            .asset, .notMedia, "\(location) is not a media file that can be read.", code: code,
+            log: CodecLog.recentLines(of: nil))
+    }
+
+    static func open(
+        _ location: String, options: [String: String], interrupt: InterruptFlag, probe: Probe
+    ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext> {
+        guard let fresh = avformat_alloc_context() else {
+            throw MediaError(.resources, .outOfMemory, "No memory to open \(location).")
+        }
+        fresh.pointee.interrupt_callback = AVIOInterruptCB(callback: InterruptFlag.callback, opaque: interrupt.opaque)
+        if probe == .quick {
+            fresh.pointee.probesize = 512 << 10
+            fresh.pointee.max_analyze_duration = 500_000
+        }
+        var dictionary: OpaquePointer?
+        defer { av_dict_free(&dictionary) }
+        for (key, value) in options.sorted(by: { $0.key < $1.key }) {
+            try check(av_dict_set(&dictionary, key, value, 0), .resources, "No memory for options.")
+        }
+        var opened: UnsafeMutablePointer<AVFormatContext>? = fresh
+        // On failure this frees the context.
+        let code = avformat_open_input(&opened, address(location), nil, &dictionary)
+        guard code >= 0, let context = opened else { throw openFailure(location, code: code, interrupt: interrupt) }
+        do {
+            try refuseUnused(dictionary, location)
+            if probe != .header { try findStreams(context, location, interrupt: interrupt) }
+        } catch {
+            avformat_close_input(&opened)
+            throw error
+        }
+        return context
+    }
+
+    private static func refuseUnused(_ dictionary: OpaquePointer?, _ location: String) throws(MediaError) {
+        let unused = Metadata(dictionary).map(\.key)
+        guard unused.isEmpty else {
+            throw MediaError(
+                .asset, .invalidSettings,
+                "Nobody takes the option\(unused.count == 1 ? "" : "s") \(unused.joined(separator: ", ")) for \(location).",
+                code: weft_averror_option_not_found())
+        }
+    }
+
+    private static func findStreams(
+        _ context: UnsafeMutablePointer<AVFormatContext>, _ location: String, interrupt: InterruptFlag
+    ) throws(MediaError) {
+        // A text file is "ANSI art" to libavformat; nobody exports that as video.
+        if let name = context.pointee.iformat?.pointee.name,
+            ["tty", "bin", "xbin", "adf", "idf"].contains(String(cString: name))
+        {
+            throw notMedia(location, code: 0)
+        }
+        let code = avformat_find_stream_info(context, nil)
+        guard code >= 0 else { throw openFailure(location, code: code, interrupt: interrupt) }
+        if interrupt.isInterrupted || interrupt.isPastDeadline {
+            throw openFailure(location, code: weft_averror_exit(), interrupt: interrupt)
+        }
+    }
+
+    private static func openFailure(_ location: String, code: Int32, interrupt: InterruptFlag) -> MediaError {
+        let log = CodecLog.recentLines(of: nil)
+        if interrupt.isInterrupted {
+            return MediaError(.cancelled, .cancelled, "Opening \(location) was stopped.", code: code, log: log)
+        }
+        if interrupt.isPastDeadline {
+            return MediaError(.asset, .timedOut, "\(location) did not answer in time.", code: code, log: log)
+        }
+        switch code {
+        case weft_averror_invalid_data(), weft_averror_eof(), weft_averror_demuxer_not_found(), weft_averror(EISDIR):
+            return notMedia(location, code: code)
+        case weft_averror_http_not_found():
+            return MediaError(.asset, .notFound, "The server has no \(location).", code: code, log: log)
+        case weft_averror_http_unauthorized(), weft_averror_http_forbidden():
+            return MediaError(.asset, .notPermitted, "The server does not give \(location) away.", code: code, log: log)
+        case weft_averror_protocol_not_found():
+            return MediaError(
+                .asset, .unsupported, "The protocol of \(location) is not supported.", code: code, log: log)
+        default:
+            do {
+                try check(code, .asset, "\(location) cannot be opened.")
+                return notMedia(location, code: code)
+            } catch { return error }
+        }
+    }
+
+    static func chapters(of context: UnsafeMutablePointer<AVFormatContext>) -> [Chapter] {
+        (0..<Int(context.pointee.nb_chapters)).compactMap { index in
+            guard let chapter = context.pointee.chapters[index]?.pointee,
+                let timeBase = TimeBase(numerator: chapter.time_base.num, denominator: chapter.time_base.den)
+            else { return nil }
+            return Chapter(
+                id: Int64(chapter.id), timeBase: timeBase, start: chapter.start, end: max(chapter.start, chapter.end),
+                metadata: Metadata(chapter.metadata))
+        }
+    }
+
+    static func time(_ microseconds: Int64, positive: Bool) -> MediaTime? {
+        guard microseconds != weft_no_pts(), !positive || microseconds > 0 else { return nil }
+        return MediaTime(value: microseconds, timescale: 1_000_000)
+    }
+}

@@ -1,0 +1,296 @@
+internal import CFFmpeg
+internal import Foundation
+package import MediaTime
+
+/// Reads compressed samples out of a container: one libavformat context.
+///
+/// Every call may block on a disk or a network: use it from a thread of your own, one thread at a time. Another thread stops it
+/// through the `InterruptFlag`.
+package final class Demuxer {
+    /// How much of the media may be read while opening, beyond the container's header.
+    package enum Probe: Sendable {
+        /// Nothing: only what the header says. Pixel formats may be unknown; MPEG-TS has no tracks then.
+        case header
+        /// At most half a megabyte: enough for formats with a header (MP4, Matroska).
+        case quick
+        /// As much as libavformat asks for by default (5 MB): for streams without a header.
+        case full
+    }
+
+    /// One entry of the container's own index.
+    package struct IndexEntry: Sendable, Hashable {
+        /// Ticks of the track. MP4: decode time, the edit list's shift applied; Matroska: presentation time.
+        package let timestamp: Int64
+        /// Byte offset: of the sample in MP4, of its cluster in Matroska.
+        package let position: Int64
+        /// Bytes; 0 where the index does not say.
+        package let size: Int
+        package let isSync: Bool
+        /// Outside the edit list: decoded, not shown.
+        package let isDiscarded: Bool
+    }
+
+    package let location: String
+    package private(set) var tracks: [Track] = []
+    /// libavformat's name of the container, `mov,mp4,m4a,3gp,3g2,mj2` for one.
+    package let containerName: String
+    package let metadata: Metadata
+    package let chapters: [Chapter]
+    /// Of the whole presentation, rounded to 1 µs; `nil` where the container does not say.
+    package let duration: MediaTime?
+    /// Presentation time of the first sample of any track, rounded to 1 µs.
+    package let startTime: MediaTime?
+    /// `false` for a pipe or a server without ranges.
+    package let isSeekable: Bool
+
+    let context: UnsafeMutablePointer<AVFormatContext>
+    private let interrupt: InterruptFlag
+    private let options: [String: String]
+    /// Current format of each track: changes when the container announces new parameter sets.
+    private var formats: [FormatDescription] = []
+    private var selection: Set<Int>?
+    private var end = End.ahead
+    private var bytesReadElsewhere: Int64 = 0
+    private lazy var boxes = MovieBoxes(ofFileAt: location)
+    private var clusterIndexes: [Int: ClusterIndex] = [:]
+
+    private enum End { case ahead, failed, reached }
+
+    /// Opens a file or an http(s) URL.
+    ///
+    /// - Parameters:
+    ///   - location: a path, taken literally (a colon in it is no protocol), or a URL with `://`.
+    ///   - options: libavformat's, for the demuxer and the protocol; one that nobody takes is an error that names it.
+    /// - Throws: `.notFound`, `.notPermitted`, `.notMedia` (also for a directory or an empty file), `.cancelled`, `.timedOut`.
+    package init(
+        location: String, options: [String: String] = [:], interrupt: InterruptFlag? = nil, probe: Probe = .full
+    ) throws(MediaError) {
+        _ = CodecLog.installed
+        let interrupt = interrupt ?? InterruptFlag()
+        try Self.checkFile(location)
+        let context = try Self.open(location, options: options, interrupt: interrupt, probe: probe)
+        self.location = location
+        self.options = options
+        self.interrupt = interrupt
+        self.context = context
+        containerName = context.pointee.iformat?.pointee.name.map { String(cString: $0) } ?? ""
+        metadata = Metadata(context.pointee.metadata)
+        chapters = Self.chapters(of: context)
+        duration = Self.time(context.pointee.duration, positive: true)
+        startTime = Self.time(context.pointee.start_time, positive: false)
+        isSeekable = (context.pointee.pb?.pointee.seekable ?? 0) & AVIO_SEEKABLE_NORMAL != 0
+        // From here on a thrown error runs deinit, which closes the context.
+        try discoverTracks()
+        guard probe == .header || tracks.contains(where: { $0.format.isKnown }) else {
+            throw Self.notMedia(location, code: 0)
+        }
+    }
+
+    deinit {
+        var context: UnsafeMutablePointer<AVFormatContext>? = context
+        avformat_close_input(&context)
+    }
+
+    /// Bytes that came from the file or the network so far, by libavformat's own count.
+    package var bytesRead: Int64 { (context.pointee.pb?.pointee.bytes_read ?? 0) + bytesReadElsewhere }
+
+    /// Size of the file in bytes, `nil` where it is not known.
+    package var byteCount: Int64? {
+        guard let pb = context.pointee.pb else { return nil }
+        let size = avio_size(pb)
+        return size > 0 ? size : nil
+    }
+
+    /// Only the samples of these tracks are read from now on.
+    package func select(tracks indexes: some Sequence<Int>) {
+        let selection = Set(indexes)
+        self.selection = selection
+        for index in 0..<Int(context.pointee.nb_streams) {
+            context.pointee.streams[index]?.pointee.discard =
+                selection.contains(index) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+        }
+    }
+
+    /// A read failed before the end: what was read until now is not the whole media.
+    package var sawError: Bool { end == .failed || (context.pointee.pb?.pointee.error ?? 0) < 0 }
+
+    /// The next sample of a selected track, in the order of the file.
+    ///
+    /// - Returns: `nil` at the end of the media, and only there.
+    /// - Throws: a read error, also where libavformat would call it the end: an I/O error, a file that stops before its last
+    ///   sample. The call after that returns `nil`.
+    package func readSample() throws(MediaError) -> Sample? {
+        guard end == .ahead else { return nil }
+        while true {
+            guard let packet = av_packet_alloc() else {
+                throw MediaError(.resources, .outOfMemory, "No memory for a sample.")
+            }
+            let code = av_read_frame(context, packet)
+            guard code >= 0 else {
+                var packet: UnsafeMutablePointer<AVPacket>? = packet
+                av_packet_free(&packet)
+                try finish(code)
+                return nil
+            }
+            if let sample = try sample(adopting: packet) { return sample }
+        }
+    }
+
+    /// Moves to the last random access point at or before `ticks` (units of the track's time base).
+    ///
+    /// MP4 compares decode times, Matroska presentation times; what follows is in decode order from a sync sample.
+    package func seek(track index: Int, toTicks ticks: Int64) throws(MediaError) {
+        try check(
+            av_seek_frame(context, Int32(index), ticks, AVSEEK_FLAG_BACKWARD), .asset,
+            "\(location) could not be positioned at \(ticks) ticks of track \(index).", context: context)
+        end = .ahead
+    }
+
+    /// Moves to a byte offset: only for containers without a header, such as MPEG-TS, where any offset will do.
+    package func seek(toByte position: Int64) throws(MediaError) {
+        try check(
+            av_seek_frame(context, -1, position, AVSEEK_FLAG_BYTE), .asset,
+            "\(location) could not be positioned at byte \(position).", context: context)
+        end = .ahead
+    }
+
+    // MARK: Index
+
+    /// The container's own index of a track in its order; `nil` where it has none.
+    ///
+    /// The read position stays. Matroska's cues lie at the end of the file: they are read over a second opening, once a track.
+    package func containerIndex(track index: Int) throws(MediaError) -> [IndexEntry]? {
+        guard let stream = stream(index) else { return nil }
+        let entries = isMatroska ? try clusterIndex(track: index).entries : Self.entries(of: stream)
+        return entries.isEmpty ? nil : entries
+    }
+
+    /// Whether the container itself holds the index of the whole track: the moov of MP4, the cues of Matroska.
+    ///
+    /// `false` for a fragmented file, whose index grows while it is read, and for everything without an index.
+    package func isIndexed(track index: Int) throws(MediaError) -> Bool {
+        guard let stream = stream(index) else { return false }
+        if isMatroska { return try clusterIndex(track: index).isWhole }
+        guard isMovie else { return false }
+        let count = Int64(avformat_index_get_entries_count(stream))
+        if let boxes { return !boxes.isFragmented && count > 0 }
+        return count > 0 && stream.pointee.nb_frames > 0 && count >= stream.pointee.nb_frames
+    }
+
+    package var isMovie: Bool { containerName.split(separator: ",").contains("mp4") }
+    package var isMatroska: Bool { containerName.split(separator: ",").contains("matroska") }
+
+    private struct ClusterIndex {
+        var entries: [IndexEntry]
+        var isWhole: Bool
+    }
+
+    private func clusterIndex(track index: Int) throws(MediaError) -> ClusterIndex {
+        if let known = clusterIndexes[index] { return known }
+        let other = try Demuxer(location: location, options: options, interrupt: interrupt, probe: .header)
+        let result = try other.loadCues(track: index)
+        bytesReadElsewhere += other.bytesRead
+        clusterIndexes[index] = result
+        return result
+    }
+
+    /// The first seek makes libavformat read the cues.
+    private func loadCues(track index: Int) throws(MediaError) -> ClusterIndex {
+        guard let stream = stream(index), isSeekable, let pb = context.pointee.pb else {
+            return ClusterIndex(entries: [], isWhole: false)
+        }
+        let code = av_seek_frame(context, Int32(index), 0, AVSEEK_FLAG_BACKWARD)
+        if interrupt.isInterrupted || interrupt.isPastDeadline || pb.pointee.error < 0 {
+            try check(min(code, pb.pointee.error, -1), .asset, "The index of \(location) could not be read.")
+        }
+        let entries = Self.entries(of: stream)
+        // Without cues the index holds only what lies before the read position.
+        let position = avio_seek(pb, 0, SEEK_CUR)
+        return ClusterIndex(entries: entries, isWhole: entries.contains { $0.position > position })
+    }
+
+    private static func entries(of stream: UnsafeMutablePointer<AVStream>) -> [IndexEntry] {
+        let count = avformat_index_get_entries_count(stream)
+        return (0..<count).compactMap { index in
+            guard let entry = avformat_index_get_entry(stream, index) else { return nil }
+            return IndexEntry(
+                timestamp: entry.pointee.timestamp, position: entry.pointee.pos,
+                size: Int(weft_index_entry_size(entry)), isSync: weft_index_entry_is_key(entry) != 0,
+                isDiscarded: weft_index_entry_is_discarded(entry) != 0)
+        }
+    }
+
+    private func stream(_ index: Int) -> UnsafeMutablePointer<AVStream>? {
+        guard index >= 0, index < Int(context.pointee.nb_streams) else { return nil }
+        return context.pointee.streams[index]
+    }
+
+    // MARK: Reading
+
+    private func sample(adopting packet: UnsafeMutablePointer<AVPacket>) throws(MediaError) -> Sample? {
+        let index = Int(packet.pointee.stream_index)
+        let wanted = selection?.contains(index) ?? true
+        guard wanted else {
+            var packet: UnsafeMutablePointer<AVPacket>? = packet
+            av_packet_free(&packet)
+            return nil
+        }
+        // MPEG-TS and FLV may announce a track after the opening.
+        if index >= tracks.count { try discoverTracks() }
+        var size = 0
+        if let data = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size), size > 0 {
+            formats[index] = try formats[index].replacingExtradata(
+                Array(UnsafeBufferPointer(start: data, count: size)))
+        }
+        return Sample(adopting: packet, track: index, format: formats[index], timeBase: tracks[index].timeBase)
+    }
+
+    private func discoverTracks() throws(MediaError) {
+        for index in tracks.count..<Int(context.pointee.nb_streams) {
+            guard let stream = context.pointee.streams[index] else { continue }
+            let segments = isMovie ? boxes?.segments(ofTrack: stream.pointee.id) ?? [] : []
+            let track = try Track(stream, segments: segments, isEncrypted: nil)
+            tracks.append(track)
+            formats.append(track.format)
+        }
+    }
+
+    /// libavformat turns many errors into the end of the file: tell them apart.
+    private func finish(_ code: Int32) throws(MediaError) {
+        end = .failed
+        if code != weft_averror_eof() {
+            try check(code, .asset, "Reading \(location) failed.", context: context)
+        }
+        if let error = context.pointee.pb?.pointee.error, error < 0, error != weft_averror_eof() {
+            try check(error, .asset, "Reading \(location) failed.", context: context)
+        }
+        if interrupt.isInterrupted || interrupt.isPastDeadline {
+            throw MediaError(
+                .cancelled, interrupt.isInterrupted ? .cancelled : .timedOut, "Reading \(location) was stopped.")
+        }
+        if let missing = missingBytes {
+            throw MediaError(
+                .asset, .invalidData, "\(location) is cut off: \(missing) bytes are missing at its end.",
+                code: weft_averror_invalid_data(), log: CodecLog.recentLines(of: context))
+        }
+        end = .reached
+    }
+
+    /// How far the container's own tables reach beyond the end of the file.
+    private var missingBytes: Int64? {
+        guard isMovie || isMatroska, let size = byteCount else { return nil }
+        var needed: Int64 = 0
+        if isMovie {
+            for index in tracks.indices where selection?.contains(index) ?? true {
+                guard let stream = stream(index) else { continue }
+                for entry in 0..<avformat_index_get_entries_count(stream) {
+                    guard let entry = avformat_index_get_entry(stream, entry) else { continue }
+                    needed = max(needed, entry.pointee.pos &+ Int64(weft_index_entry_size(entry)))
+                }
+            }
+        } else {
+            needed = MatroskaSegment.end(ofFileAt: location) ?? 0
+        }
+        return needed > size ? needed - size : nil
+    }
+}
