@@ -24,6 +24,16 @@ package struct EncodeRecipe: Hashable, Sendable, Codable {
     package var height: Int
     package var pixelFormat: String
 
+    private enum CodingKeys: String, CodingKey {
+        case encoder, options, bitrate, threads, filter
+        case globalHeader = "global_header"
+        case timeBase = "time_base"
+        case frameRateNumerator = "frame_rate_numerator"
+        case frameRateDenominator = "frame_rate_denominator"
+        case width, height
+        case pixelFormat = "pixel_format"
+    }
+
     package init(
         encoder: String, options: [String: String] = [:], bitrate: Int64 = 0, threads: Int = 1, filter: String = "",
         globalHeader: Bool = true, timeBase: TimeBase, frameRateNumerator: Int32 = 25,

@@ -36,6 +36,11 @@ package struct Failure: Error, Hashable, Sendable, Codable {
     /// sysexits(3) code that the command line ends with.
     package var exitCode: ExitCode
 
+    private enum CodingKeys: String, CodingKey {
+        case boundary, retry, fault, message, advice, code, log
+        case exitCode = "exit_code"
+    }
+
     package init(
         _ boundary: Boundary, _ message: String, advice: String = "", retry: Retry = .giveUp,
         fault: Fault = .source, code: Int32 = 0, log: [String] = [], exitCode: ExitCode = .jobFailed

@@ -6,6 +6,11 @@ package struct SourceReference: Hashable, Sendable, Codable {
     /// Index of the video track in the container.
     package var videoTrack: Int
 
+    private enum CodingKeys: String, CodingKey {
+        case location, fingerprint
+        case videoTrack = "video_track"
+    }
+
     package init(location: String, fingerprint: Fingerprint, videoTrack: Int) {
         self.location = location
         self.fingerprint = fingerprint

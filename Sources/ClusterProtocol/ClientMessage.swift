@@ -1,0 +1,189 @@
+/// What a client asks of the coordinator. `request` is the client's own number and comes back in every reply.
+package enum ClientRequest: WireMessage {
+    case submit(Submit)
+    case query(Query)
+    case control(Control)
+
+    package var body: any MessageBody {
+        switch self {
+        case .submit(let body): body
+        case .query(let body): body
+        case .control(let body): body
+        }
+    }
+
+    package var request: Int {
+        switch self {
+        case .submit(let body): body.request
+        case .query(let body): body.request
+        case .control(let body): body.request
+        }
+    }
+
+    package init?(type: String, from decoder: any Decoder) throws {
+        switch type {
+        case Submit.type: self = .submit(try Submit(from: decoder))
+        case Query.type: self = .query(try Query(from: decoder))
+        case Control.type: self = .control(try Control(from: decoder))
+        default: return nil
+        }
+    }
+}
+
+/// A new job.
+package struct Submit: MessageBody {
+    package static let type = "submit"
+    package var request: Int
+    package var settings: ExportSettings
+    /// As the coordinator's machine names them.
+    package var source: String
+    package var destination: String
+    /// Higher goes first; 0 is usual.
+    package var priority: Int
+    /// An existing destination may be replaced.
+    package var overwrite: Bool
+
+    package init(
+        request: Int, settings: ExportSettings, source: String, destination: String, priority: Int = 0,
+        overwrite: Bool = false
+    ) {
+        self.request = request
+        self.settings = settings
+        self.source = source
+        self.destination = destination
+        self.priority = priority
+        self.overwrite = overwrite
+    }
+
+    private enum CodingKeys: String, CodingKey { case request, settings, source, destination, priority, overwrite }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            request: try container.decode(Int.self, forKey: .request),
+            settings: try container.decodeIfPresent(ExportSettings.self, forKey: .settings) ?? ExportSettings(),
+            source: try container.decode(String.self, forKey: .source),
+            destination: try container.decode(String.self, forKey: .destination),
+            priority: try container.decodeIfPresent(Int.self, forKey: .priority) ?? 0,
+            overwrite: try container.decodeIfPresent(Bool.self, forKey: .overwrite) ?? false)
+    }
+
+    package func check(payload: [Int]) throws(ProtocolError) {
+        try PayloadShape.none(payload, Self.type)
+        try settings.check()
+        guard !source.isEmpty, !destination.isEmpty else { throw .malformed("A job has a source and a destination.") }
+        try Bounds.text(source, "source", atMost: ProtocolLimits.locationBytes)
+        try Bounds.text(destination, "destination", atMost: ProtocolLimits.locationBytes)
+        try Bounds.number(priority, "priority", in: -1000...1000)
+    }
+}
+
+/// A question.
+package struct Query: MessageBody {
+    package enum Subject: String, Hashable, Sendable, Codable, CaseIterable {
+        case jobs, job, segments, workers, events
+    }
+
+    package static let type = "query"
+    package var request: Int
+    package var subject: Subject
+    /// Needed for `job` and `segments`; narrows `events`.
+    package var job: String?
+    /// `segments`: only those that failed.
+    package var failed: Bool
+    /// `events`: only those with a higher id.
+    package var after: Int64
+    /// `events`: go on as they happen, until the client goes away.
+    package var follow: Bool
+
+    package init(
+        request: Int, subject: Subject, job: String? = nil, failed: Bool = false, after: Int64 = 0,
+        follow: Bool = false
+    ) {
+        self.request = request
+        self.subject = subject
+        self.job = job
+        self.failed = failed
+        self.after = after
+        self.follow = follow
+    }
+
+    private enum CodingKeys: String, CodingKey { case request, subject, job, failed, after, follow }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            request: try container.decode(Int.self, forKey: .request),
+            subject: try container.decode(Subject.self, forKey: .subject),
+            job: try container.decodeIfPresent(String.self, forKey: .job),
+            failed: try container.decodeIfPresent(Bool.self, forKey: .failed) ?? false,
+            after: try container.decodeIfPresent(Int64.self, forKey: .after) ?? 0,
+            follow: try container.decodeIfPresent(Bool.self, forKey: .follow) ?? false)
+    }
+
+    package func check(payload: [Int]) throws(ProtocolError) {
+        try PayloadShape.none(payload, Self.type)
+        if let job, !LeaseID.isValidJob(job) { throw .malformed("job is not a job id.") }
+        if job == nil, subject == .job || subject == .segments {
+            throw .malformed("The subject \(subject.rawValue) needs a job.")
+        }
+        try Bounds.number(after, "after", in: 0...Int64.max)
+    }
+}
+
+/// An order about a job, or about a node for `drain`.
+package struct Control: MessageBody {
+    package enum Action: String, Hashable, Sendable, Codable, CaseIterable {
+        case cancel, pause, resume, retry, drain
+    }
+
+    package static let type = "control"
+    package var request: Int
+    package var action: Action
+    /// A job id; for `drain` the name of a node.
+    package var target: String
+    /// `retry`: these segments, also finished ones; empty for all that failed.
+    package var segments: [Int]
+    /// `retry`: settings to use instead, for those segments.
+    package var settings: ExportSettings?
+    /// `retry`: only on this node.
+    package var node: String?
+
+    package init(
+        request: Int, action: Action, target: String, segments: [Int] = [], settings: ExportSettings? = nil,
+        node: String? = nil
+    ) {
+        self.request = request
+        self.action = action
+        self.target = target
+        self.segments = segments
+        self.settings = settings
+        self.node = node
+    }
+
+    private enum CodingKeys: String, CodingKey { case request, action, target, segments, settings, node }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            request: try container.decode(Int.self, forKey: .request),
+            action: try container.decode(Action.self, forKey: .action),
+            target: try container.decode(String.self, forKey: .target),
+            segments: try container.decodeIfPresent([Int].self, forKey: .segments) ?? [],
+            settings: try container.decodeIfPresent(ExportSettings.self, forKey: .settings),
+            node: try container.decodeIfPresent(String.self, forKey: .node))
+    }
+
+    package func check(payload: [Int]) throws(ProtocolError) {
+        try PayloadShape.none(payload, Self.type)
+        if action == .drain {
+            try Bounds.name(target, "target")
+        } else if !LeaseID.isValidJob(target) {
+            throw .malformed("target is not a job id.")
+        }
+        try Bounds.count(segments.count, "segments", atMost: ProtocolLimits.rows)
+        for segment in segments { try Bounds.number(segment, "segments", in: 0...ProtocolLimits.segments) }
+        try settings?.check()
+        if let node { try Bounds.name(node, "node") }
+    }
+}

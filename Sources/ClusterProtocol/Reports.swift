@@ -1,0 +1,278 @@
+package import MediaTime
+
+/// The account of a job: what `export`, `submit --wait` and `job` print.
+package struct JobReport: ReportRow {
+    package enum State: String, Hashable, Sendable, Codable {
+        case queued, planning, running, paused, stitching, done, failed, cancelled
+    }
+
+    package static let listType = "jobs"
+    package var job: String
+    package var state: State
+    package var output: String
+    /// How many segments the plan has.
+    package var segments = 0
+    package var attempts = 0
+    package var frames = 0
+    package var duration: MediaTime
+    package var wallSeconds = 0.0
+    /// Sum over the accepted attempts.
+    package var encodeSeconds = 0.0
+    package var slots = 0
+    /// Encode seconds ÷ (wall seconds × slots), 0 to 1.
+    package var efficiency = 0.0
+    /// From the last accepted segment to the end.
+    package var tailSeconds = 0.0
+    package var warnings: [String] = []
+    /// What the source carries and the output does not.
+    package var losses: [String] = []
+    @NullWhenAbsent package var videoHash: String?
+    @NullWhenAbsent package var proof: Proof?
+
+    // Beyond the promised fields.
+    package var source = ""
+    package var priority = 0
+    package var segmentsDone = 0
+    package var segmentsFailed = 0
+    package var outputBytes: Int64 = 0
+    /// Space that the job's spool holds.
+    package var spoolBytes: Int64 = 0
+    package var fps = 0.0
+    package var etaSeconds: Double?
+    package var failure: Failure?
+
+    package init(job: String, state: State, output: String, duration: MediaTime) {
+        self.job = job
+        self.state = state
+        self.output = output
+        self.duration = duration
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case job, state, output, segments, attempts, frames, duration
+        case wallSeconds = "wall_seconds"
+        case encodeSeconds = "encode_seconds"
+        case slots, efficiency
+        case tailSeconds = "tail_seconds"
+        case warnings, losses
+        case videoHash = "video_hash"
+        case proof, source, priority
+        case segmentsDone = "segments_done"
+        case segmentsFailed = "segments_failed"
+        case outputBytes = "output_bytes"
+        case spoolBytes = "spool_bytes"
+        case fps
+        case etaSeconds = "eta_seconds"
+        case failure
+    }
+
+    /// The comparison of every source timestamp with the output.
+    package struct Proof: Hashable, Sendable, Codable {
+        package var pass: Bool
+        package var sourceFrames: Int
+        package var outputFrames: Int
+        package var missing: Int
+        package var duplicated: Int
+        /// Seconds, for people; 0 only when every time is exact.
+        package var maxPTSError: Double
+
+        package init(
+            pass: Bool, sourceFrames: Int, outputFrames: Int, missing: Int, duplicated: Int, maxPTSError: Double
+        ) {
+            self.pass = pass
+            self.sourceFrames = sourceFrames
+            self.outputFrames = outputFrames
+            self.missing = missing
+            self.duplicated = duplicated
+            self.maxPTSError = maxPTSError
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case pass
+            case sourceFrames = "source_frames"
+            case outputFrames = "output_frames"
+            case missing, duplicated
+            case maxPTSError = "max_pts_error"
+        }
+    }
+}
+
+/// One segment of a job, with every try.
+package struct SegmentReport: ReportRow {
+    package enum State: String, Hashable, Sendable, Codable {
+        case pending, running, done, failed
+    }
+
+    package static let listType = "segments"
+    package var index: Int
+    package var start: MediaTime
+    package var end: MediaTime
+    package var state: State
+    package var frames: Int
+    package var attempts: [Attempt]
+
+    package init(
+        index: Int, start: MediaTime, end: MediaTime, state: State, frames: Int = 0, attempts: [Attempt] = []
+    ) {
+        self.index = index
+        self.start = start
+        self.end = end
+        self.state = state
+        self.frames = frames
+        self.attempts = attempts
+    }
+
+    package struct Attempt: Hashable, Sendable, Codable {
+        package enum State: String, Hashable, Sendable, Codable {
+            case running, accepted, failed, lost, revoked, superseded
+        }
+
+        /// `node/slot`.
+        package var worker: String
+        package var node: String
+        package var state: State
+        @NullWhenAbsent package var failure: Failure?
+        package var seconds: Double
+        package var fps: Double
+
+        package init(
+            worker: String, node: String, state: State, failure: Failure? = nil, seconds: Double = 0, fps: Double = 0
+        ) {
+            self.worker = worker
+            self.node = node
+            self.state = state
+            self.failure = failure
+            self.seconds = seconds
+            self.fps = fps
+        }
+    }
+}
+
+/// One slot of the cluster.
+package struct WorkerReport: ReportRow {
+    package enum State: String, Hashable, Sendable, Codable {
+        case idle, busy, draining, quarantined, lost
+    }
+
+    package static let listType = "workers"
+    package var node: String
+    package var slot: Int
+    package var state: State
+    /// Of the lease at hand.
+    @NullWhenAbsent package var encoder: String?
+    @NullWhenAbsent package var segment: Int?
+    /// Since the slot joined.
+    package var frames = 0
+    package var fps = 0.0
+    /// Media seconds a second.
+    package var realtime = 0.0
+    package var bytesIn: Int64 = 0
+    package var bytesOut: Int64 = 0
+    package var failures = 0
+    package var stageSeconds = StageSeconds()
+    @NullWhenAbsent package var job: String?
+    package var host = ""
+
+    package init(node: String, slot: Int, state: State) {
+        self.node = node
+        self.slot = slot
+        self.state = state
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case node, slot, state, encoder, segment, frames, fps, realtime
+        case bytesIn = "bytes_in"
+        case bytesOut = "bytes_out"
+        case failures
+        case stageSeconds = "stage_seconds"
+        case job, host
+    }
+}
+
+/// Something that happened to a job, a segment or a worker.
+package struct EventReport: ReportRow {
+    package static let listType = "events"
+    /// Rises; never repeats in one store.
+    package var id: Int64
+    /// Seconds since 1970, UTC.
+    package var time: Double
+    /// A short word: `submitted`, `leased`, `accepted`, `failed`, `lost`…
+    package var kind: String
+    package var job: String?
+    package var segment: Int?
+    package var node: String?
+    package var slot: Int?
+    /// One sentence.
+    package var detail: String
+
+    package init(
+        id: Int64, time: Double, kind: String, job: String? = nil, segment: Int? = nil, node: String? = nil,
+        slot: Int? = nil, detail: String = ""
+    ) {
+        self.id = id
+        self.time = time
+        self.kind = kind
+        self.job = job
+        self.segment = segment
+        self.node = node
+        self.slot = slot
+        self.detail = detail
+    }
+}
+
+/// What `weft plan` prints.
+package struct PlanReport: Hashable, Sendable, Codable {
+    package var source: String
+    package var timeBase: TimeBase
+    package var duration: MediaTime
+    /// How the index was found: `container` or `scan`.
+    package var origin: String
+    package var bytesRead: Int64
+    package var segments: [PlannedSegment]
+    package var warnings: [String]
+
+    package init(
+        source: String, timeBase: TimeBase, duration: MediaTime, origin: String, bytesRead: Int64,
+        segments: [PlannedSegment], warnings: [String] = []
+    ) {
+        self.source = source
+        self.timeBase = timeBase
+        self.duration = duration
+        self.origin = origin
+        self.bytesRead = bytesRead
+        self.segments = segments
+        self.warnings = warnings
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case source
+        case timeBase = "time_base"
+        case duration, origin
+        case bytesRead = "bytes_read"
+        case segments, warnings
+    }
+
+    package struct PlannedSegment: Hashable, Sendable, Codable {
+        package var index: Int
+        package var start: MediaTime
+        package var end: MediaTime
+        /// Ticks of the plan's time base.
+        package var keyframePTS: Int64
+        /// Leading pictures that follow the keyframe and belong to the segment before.
+        package var leading: Int
+
+        package init(index: Int, start: MediaTime, end: MediaTime, keyframePTS: Int64, leading: Int) {
+            self.index = index
+            self.start = start
+            self.end = end
+            self.keyframePTS = keyframePTS
+            self.leading = leading
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case index, start, end
+            case keyframePTS = "keyframe_pts"
+            case leading
+        }
+    }
+}

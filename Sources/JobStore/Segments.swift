@@ -1,0 +1,147 @@
+package import ClusterProtocol
+package import Scheduling
+
+extension JobStore {
+    /// The segment's bytes are in the spool, fsynced, and now count: from here on the segment is never encoded again. The
+    /// lease ends with it.
+    ///
+    /// - Returns: the spool file that this one takes the place of, if there was one (a rerun).
+    /// - Throws: `.missing` where the job has no such segment, `.exists` where the lease was accepted before.
+    @discardableResult
+    package func acceptSegment(
+        _ segment: AcceptedSegment, of job: JobID, at time: Int64
+    ) throws(JobStoreError) -> String? {
+        let context = "accepting segment \(segment.index) of job \(job)"
+        return try database.transaction(context) { () throws(JobStoreError) in
+            let replaced = try spoolFile(of: segment.index, job, context)
+            if let accepted = try segmentAccepted(under: segment.lease, context) {
+                throw JobStoreError(.exists, "\(segment.lease) was accepted for segment \(accepted)", context: context)
+            }
+            try insert(segment, job, context)
+            try endLease(segment.lease, as: .finished, frames: segment.frames, at: time)
+            return replaced == segment.spoolFile ? nil : replaced
+        }
+    }
+
+    /// The segment failed for good (until a retry).
+    package func failSegment(
+        _ index: Int, of job: JobID, _ failure: Failure
+    ) throws(JobStoreError) {
+        let context = "failing segment \(index) of job \(job)"
+        let text = try JSONText(failure).text
+        let changed = try database.transaction(context) { () throws(JobStoreError) in
+            try database.run(
+                """
+                INSERT OR REPLACE INTO segments (job, number, failure)
+                SELECT id, ?2, ?3 FROM jobs WHERE id = ?1 AND ?2 >= 0 AND ?2 < segment_count
+                """, [.text(job.text), Value(index), .text(text)], context: context)
+        }
+        guard changed > 0 else { throw JobStoreError(.missing, "there is no such segment", context: context) }
+    }
+
+    /// Makes segments pending again.
+    /// - Returns: the spool files of those that were finished; the caller removes them after this.
+    @discardableResult
+    package func reopenSegments(_ indices: [Int], of job: JobID) throws(JobStoreError) -> [String] {
+        let context = "reopening segments of job \(job)"
+        return try database.transaction(context) { () throws(JobStoreError) in
+            var files: [String] = []
+            for index in indices {
+                if let file = try spoolFile(of: index, job, context) { files.append(file) }
+                let sql = "DELETE FROM segments WHERE job = ?1 AND number = ?2"
+                try database.run(sql, [.text(job.text), Value(index)], context: context)
+            }
+            return files
+        }
+    }
+
+    /// Every segment of the job, in order, pending ones included.
+    /// - Throws: `.missing` where there is no such job.
+    package func segments(of job: JobID) throws(JobStoreError) -> [SegmentRecord] {
+        guard let record = try self.job(job) else {
+            throw JobStoreError(.missing, "there is no job \(job)", context: "reading segments")
+        }
+        var segments = (0..<max(record.segmentCount, 0)).map(SegmentRecord.pending(index:))
+        try forEachSegment(of: job) { segment in
+            if segments.indices.contains(segment.index) { segments[segment.index] = segment }
+        }
+        return segments
+    }
+
+    /// What the scheduler has to know to go on with the job.
+    package func progress(of job: JobID) throws(JobStoreError) -> JobProgress {
+        guard let record = try self.job(job) else {
+            throw JobStoreError(.missing, "there is no job \(job)", context: "reading a job's progress")
+        }
+        var progress = JobProgress(state: record.state)
+        try forEachSegment(of: job) { segment in
+            switch segment {
+            case .pending: break
+            case .finished(let accepted): progress.finished[accepted.index] = accepted.hash
+            case .failed(let index, let failure): progress.failed[index] = failure
+            }
+        }
+        progress.openLeases = try leases(of: job, openOnly: true).map {
+            JobProgress.OpenLease(lease: $0.lease, worker: $0.worker, segment: $0.segment)
+        }
+        return progress
+    }
+
+    private func forEachSegment(
+        of job: JobID, _ body: (SegmentRecord) throws(JobStoreError) -> Void
+    ) throws(JobStoreError) {
+        try database.run(
+            """
+            SELECT number, lease, node, slot, incarnation, spool_file, bytes, hash, frames, encode_seconds, detail, failure
+            FROM segments WHERE job = ?1 ORDER BY number
+            """, [.text(job.text)], context: "reading segments of job \(job)"
+        ) { row throws(JobStoreError) in try body(try SegmentRecord(row)) }
+    }
+
+    private func spoolFile(of index: Int, _ job: JobID, _ context: String) throws(JobStoreError) -> String? {
+        var file: String?
+        let sql = "SELECT spool_file FROM segments WHERE job = ?1 AND number = ?2"
+        try database.run(sql, [.text(job.text), Value(index)], context: context) { row in file = row.optionalText(0) }
+        return file
+    }
+
+    private func segmentAccepted(under lease: LeaseID, _ context: String) throws(JobStoreError) -> Int? {
+        var index: Int?
+        let sql = "SELECT number FROM segments WHERE lease = ?1"
+        try database.run(sql, [Value(lease.number)], context: context) { row in index = row.int(0) }
+        return index
+    }
+
+    private func insert(_ segment: AcceptedSegment, _ job: JobID, _ context: String) throws(JobStoreError) {
+        let changed = try database.run(
+            """
+            INSERT OR REPLACE INTO segments (job, number, lease, node, slot, incarnation, spool_file, bytes, hash,
+                frames, encode_seconds, detail)
+            SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM jobs
+            WHERE id = ?1 AND ?2 >= 0 AND ?2 < segment_count
+            """,
+            [
+                .text(job.text), Value(segment.index), Value(segment.lease.number), .text(segment.worker.node),
+                Value(segment.worker.slot), Value(segment.worker.incarnation), .text(segment.spoolFile),
+                .integer(segment.bytes), .text(segment.hash), Value(segment.frames), .real(segment.encodeSeconds),
+                Value(segment.detail?.text),
+            ], context: context)
+        guard changed > 0 else { throw JobStoreError(.missing, "there is no such segment", context: context) }
+    }
+}
+
+extension SegmentRecord {
+    fileprivate init(_ row: Row) throws(JobStoreError) {
+        let index = row.int(0)
+        if let failure = try row.failure(11) {
+            self = .failed(index: index, failure)
+            return
+        }
+        self = .finished(
+            AcceptedSegment(
+                index: index, lease: LeaseID(row.unsigned(1)),
+                worker: WorkerID(node: row.text(2), slot: row.int(3), incarnation: row.unsigned(4)),
+                spoolFile: row.text(5), bytes: row.integer(6), hash: row.text(7), frames: row.int(8),
+                encodeSeconds: row.real(9), detail: row.optionalText(10).map(JSONText.init(text:))))
+    }
+}

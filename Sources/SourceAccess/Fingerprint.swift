@@ -1,0 +1,53 @@
+package import ClusterProtocol
+internal import Foundation
+
+extension SourceReference.Fingerprint {
+    /// Blocks hashed: head, tail and evenly between.
+    private static let sampledBlocks = 8
+    private static let blockSize = 64 << 10
+
+    /// Reads at most 512 KiB of the file, whatever its size.
+    package static func of(path: String) throws(Failure) -> SourceReference.Fingerprint {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure.sourceUnreadable(path, errno: errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Failure.sourceUnreadable(path, errno: errno) }
+        guard status.st_mode & S_IFMT != S_IFDIR else { throw Failure.sourceUnreadable(path, errno: EISDIR) }
+        let size = Int64(status.st_size)
+
+        var hash = ContentHash()
+        withUnsafeBytes(of: size.littleEndian) { hash.update($0) }
+        let last = max(0, size - Int64(blockSize))
+        var offsets: [Int64] = []
+        for block in 0..<sampledBlocks {
+            let offset = last / Int64(sampledBlocks - 1) * Int64(block)
+            if offsets.last != offset { offsets.append(offset) }
+        }
+        if offsets.last != last { offsets.append(last) }
+        var buffer = [UInt8](repeating: 0, count: blockSize)
+        for offset in offsets {
+            let count = pread(descriptor, &buffer, blockSize, off_t(offset))
+            guard count >= 0 else { throw Failure.sourceUnreadable(path, errno: errno) }
+            buffer.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+        let modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+        return SourceReference.Fingerprint(size: size, modified: modified, hash: hash.finish())
+    }
+}
+
+extension Failure {
+    /// A source that the operating system will not let us read.
+    package static func sourceUnreadable(_ path: String, errno code: Int32) -> Failure {
+        let (advice, exit): (String, ExitCode) =
+            switch code {
+            case ENOENT, ENOTDIR: ("Check the path.", .noSource)
+            case EISDIR: ("Name a media file, not a directory.", .noSource)
+            case EACCES, EPERM: ("Give yourself read permission on it.", .notPermitted)
+            default: ("Check the disk or the mount.", .ioError)
+            }
+        return Failure(
+            .asset, "Cannot read \(path): \(String(cString: strerror(code))).", advice: advice, retry: .giveUp,
+            fault: code == EIO ? .environment : .source, code: code, exitCode: exit)
+    }
+}

@@ -1,0 +1,198 @@
+internal import Media
+internal import SegmentPlan
+
+/// Reads from a sample's own bits whether decoding may really start there; the container's flag alone is not trusted.
+enum RandomAccessPoint {
+    /// - Returns: what the sample promises. Codecs without a parser here are taken at the container's word as an open group,
+    ///   whose leading pictures are found by their times.
+    static func kind(of sample: Sample) -> Keyframe.Kind {
+        switch sample.format.codecName {
+        case "h264": sample.withUnsafeBytes { h264($0, lengthSize: nalLengthSize(sample.format, offset: 4)) }
+        case "hevc": sample.withUnsafeBytes { hevc($0, lengthSize: nalLengthSize(sample.format, offset: 21)) }
+        case "vp8", "vp9", "av1": .clean
+        case "mpeg2video", "mpeg1video": sample.withUnsafeBytes(mpeg2)
+        default: .open
+        }
+    }
+
+    /// Bytes of the length before each NAL unit (ISO/IEC 14496-15 §5.3.3.1, §8.3.3.1); `nil` for Annex B start codes.
+    private static func nalLengthSize(_ format: FormatDescription, offset: Int) -> Int? {
+        let extradata = format.extradata
+        // avcC and hvcC start with configurationVersion 1 (some hvcC writers leave it 0); Annex B starts with 0 0 1 or 0 0 0 1.
+        guard extradata.count > offset, !(extradata[0] == 0 && extradata[1] == 0) else { return nil }
+        return Int(extradata[offset] & 3) + 1
+    }
+
+    // MARK: H.264
+
+    /// Rec. ITU-T H.264 §7.4.1.2.4 (IDR), §D.2.8 (recovery point SEI).
+    private static func h264(_ bytes: UnsafeRawBufferPointer, lengthSize: Int?) -> Keyframe.Kind {
+        var recovery: Int?
+        var units = NALUnits(bytes, lengthSize: lengthSize)
+        while let unit = units.next() {
+            guard let header = unit.first else { continue }
+            switch header & 0x1F {
+            case 5: return .clean
+            case 6: recovery = recovery ?? recoveryFrameCount(UnsafeRawBufferPointer(rebasing: unit.dropFirst()))
+            case 1, 2:
+                guard let recovery else { return .doubtful }
+                return recovery == 0 ? .open : .recovery(frames: recovery)
+            default: continue
+            }
+        }
+        return .doubtful
+    }
+
+    /// recovery_frame_cnt of the first recovery point message (payload type 6) in a SEI RBSP.
+    private static func recoveryFrameCount(_ payload: UnsafeRawBufferPointer) -> Int? {
+        // A recovery point is a few bytes; larger messages before it are skipped by size, so a short prefix suffices.
+        let rbsp = NALUnits.unescaped(payload, limit: 4096)
+        var index = 0
+        func readExtended() -> Int? {
+            var value = 0
+            while index < rbsp.count {
+                let byte = rbsp[index]
+                index += 1
+                value += Int(byte)
+                if byte != 0xFF { return value }
+            }
+            return nil
+        }
+        while index < rbsp.count - 1 {
+            guard let type = readExtended(), let size = readExtended(), size <= rbsp.count - index else { return nil }
+            if type == 6 {
+                var bits = BitReader(rbsp[index..<(index + size)])
+                return bits.unsignedExpGolomb()
+            }
+            index += size
+        }
+        return nil
+    }
+
+    // MARK: HEVC
+
+    /// Rec. ITU-T H.265 Table 7-1: BLA 16…18, IDR 19…20, CRA 21.
+    private static func hevc(_ bytes: UnsafeRawBufferPointer, lengthSize: Int?) -> Keyframe.Kind {
+        var units = NALUnits(bytes, lengthSize: lengthSize)
+        while let unit = units.next() {
+            guard let header = unit.first else { continue }
+            switch (header >> 1) & 0x3F {
+            case 16...20: return .clean
+            case 21: return .open
+            case 0...15: return .doubtful
+            default: continue
+            }
+        }
+        return .doubtful
+    }
+
+    // MARK: MPEG-2
+
+    /// ISO/IEC 13818-2 §6.3.8: closed_gop in the group of pictures header.
+    private static func mpeg2(_ bytes: UnsafeRawBufferPointer) -> Keyframe.Kind {
+        var index = 0
+        while index + 7 < bytes.count {
+            if bytes[index] == 0, bytes[index + 1] == 0, bytes[index + 2] == 1 {
+                if bytes[index + 3] == 0xB8 { return bytes[index + 7] & 0x40 != 0 ? .clean : .open }
+                if bytes[index + 3] == 0 { break }  // the picture itself
+            }
+            index += 1
+        }
+        return .open
+    }
+}
+
+/// Walks the NAL units of one access unit, in either packaging.
+private struct NALUnits {
+    private let bytes: UnsafeRawBufferPointer
+    private let lengthSize: Int?
+    private var index = 0
+
+    init(_ bytes: UnsafeRawBufferPointer, lengthSize: Int?) {
+        self.bytes = bytes
+        self.lengthSize = lengthSize
+        if lengthSize == nil { index = Self.afterStartCode(bytes, from: 0) }
+    }
+
+    mutating func next() -> UnsafeRawBufferPointer? {
+        guard let lengthSize else { return nextByStartCode() }
+        guard bytes.count - index > lengthSize else { return nil }
+        var length = 0
+        for offset in 0..<lengthSize { length = length << 8 | Int(bytes[index + offset]) }
+        let start = index + lengthSize
+        let end = min(bytes.count, start + length)
+        index = end
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+    }
+
+    private mutating func nextByStartCode() -> UnsafeRawBufferPointer? {
+        guard index < bytes.count else { return nil }
+        let start = index
+        let following = Self.afterStartCode(bytes, from: start)
+        index = following
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<min(bytes.count, following)])
+    }
+
+    /// Index of the byte after the next 00 00 01, or the end.
+    private static func afterStartCode(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var index = start
+        while index + 2 < bytes.count {
+            if bytes[index + 2] > 1 {
+                index += 3
+            } else if bytes[index] == 0, bytes[index + 1] == 0, bytes[index + 2] == 1 {
+                return index + 3
+            } else {
+                index += 1
+            }
+        }
+        return bytes.count
+    }
+
+    /// Removes emulation prevention bytes (Rec. ITU-T H.264 §7.4.1.1).
+    static func unescaped(_ bytes: UnsafeRawBufferPointer, limit: Int) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(min(limit, bytes.count))
+        var zeros = 0
+        for byte in bytes.prefix(limit) {
+            if zeros >= 2, byte == 3 {
+                zeros = 0
+                continue
+            }
+            zeros = byte == 0 ? zeros + 1 : 0
+            result.append(byte)
+        }
+        return result
+    }
+}
+
+/// Bits, most significant first.
+private struct BitReader {
+    private let bytes: ArraySlice<UInt8>
+    private var bit = 0
+
+    init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+
+    private mutating func read() -> Int? {
+        guard bit < bytes.count * 8 else { return nil }
+        let value = bytes[bytes.startIndex + bit / 8] >> (7 - UInt8(bit % 8)) & 1
+        bit += 1
+        return Int(value)
+    }
+
+    /// ue(v), Rec. ITU-T H.264 §9.1; `nil` past the end or beyond 31 bits.
+    mutating func unsignedExpGolomb() -> Int? {
+        var zeros = 0
+        while true {
+            guard let bit = read() else { return nil }
+            if bit == 1 { break }
+            zeros += 1
+            if zeros > 31 { return nil }
+        }
+        var suffix = 0
+        for _ in 0..<zeros {
+            guard let bit = read() else { return nil }
+            suffix = suffix << 1 | bit
+        }
+        return (1 << zeros) - 1 + suffix
+    }
+}

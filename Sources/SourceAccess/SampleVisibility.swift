@@ -1,0 +1,31 @@
+package import Media
+
+/// Whether a sample of the picture track shows a picture of its own.
+package enum SampleVisibility {
+    /// VP8 and VP9 code pictures that are only referred to (alternate reference frames); such a sample is no frame of the film.
+    ///
+    /// RFC 6386 §9.1 (show_frame); VP9 Bitstream & Decoding Process Specification §6.2 (show_existing_frame, show_frame).
+    package static func isShown(_ sample: Sample) -> Bool {
+        switch sample.format.codecName {
+        case "vp8": sample.withUnsafeBytes { $0.first.map { $0 & 0x10 != 0 } ?? false }
+        case "vp9": sample.withUnsafeBytes(isShownVP9)
+        default: true
+        }
+    }
+
+    private static func isShownVP9(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let last = bytes.last, let first = bytes.first else { return false }
+        // A superframe (Annex B: marker 110 in its last byte) ends with the picture that is shown.
+        if last & 0xE0 == 0xC0 { return true }
+        var shift = 2  // frame_marker
+        func bit() -> UInt8 {
+            defer { shift += 1 }
+            return shift < 8 ? first >> (7 - UInt8(shift)) & 1 : 0
+        }
+        let profile = bit() | bit() << 1
+        if profile == 3 { _ = bit() }
+        if bit() == 1 { return true }  // show_existing_frame
+        _ = bit()  // frame_type
+        return bit() == 1  // show_frame
+    }
+}

@@ -1,0 +1,254 @@
+package import ClusterProtocol
+package import Media
+package import MediaTime
+package import SegmentPlan
+
+/// What planning learned of a source's video track.
+package struct SourceIndex: Hashable, Sendable, Codable {
+    package var keyframes: KeyframeIndex
+    /// Samples before the first keyframe (or its undecodable leading pictures): nothing can decode them.
+    package var undecodable: Int
+    /// Bytes of the source read to make the index.
+    package var bytesRead: Int64
+    /// Size of the source in bytes, 0 where unknown.
+    package var bytesTotal: Int64
+    /// The most places a sample is decoded before its turn, where every sample was seen.
+    package var reorderDepth: Int?
+}
+
+/// Builds the keyframe index of a track: from the container's own index where it has one, reading only the keyframes that
+/// a plan would cut at, else from a scan of every packet.
+///
+/// Used from one thread.
+package struct SourceIndexer {
+    private let location: String
+    private let track: Track
+    private let interrupt: InterruptFlag
+    private let target: MediaTime?
+
+    /// - Parameter target: the segment length that will be planned for; it decides which keyframes are worth reading.
+    package init(location: String, track: Track, target: MediaTime?, interrupt: InterruptFlag) {
+        self.location = location
+        self.track = track
+        self.target = target
+        self.interrupt = interrupt
+    }
+
+    package func makeIndex() throws(Failure) -> SourceIndex {
+        do {
+            let demuxer = try Demuxer(location: location, interrupt: interrupt)
+            demuxer.select(tracks: [track.index])
+            if let index = try containerIndex(demuxer) { return index }
+            // The container's index was of no use; the demuxer may have moved.
+            let fresh = try Demuxer(location: location, interrupt: interrupt)
+            fresh.select(tracks: [track.index])
+            return try scan(fresh)
+        } catch let failure as Failure {
+            throw failure
+        } catch let error as MediaError {
+            throw Failure(error, role: .source)
+        } catch {
+            throw Failure(.asset, "\(location) could not be indexed: \(error)")
+        }
+    }
+
+    // MARK: Scan
+
+    private func scan(_ demuxer: Demuxer) throws -> SourceIndex {
+        let access = ContainerAccess(demuxer.containerName)
+        var unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: access.isDiscontinuous)
+        var builder = KeyframeCollector(timeBase: track.timeBase)
+        while let sample = try demuxer.readSample() {
+            guard sample.track == track.index else { continue }
+            let offset = unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
+            builder.add(sample, offset: offset)
+        }
+        guard var index = builder.finish(origin: .scan) else { throw noPicture() }
+        index.bytesRead = demuxer.bytesRead
+        index.bytesTotal = demuxer.size
+        return index
+    }
+
+    private func noPicture() -> Failure {
+        Failure(
+            .asset, "\(location) has no video sample that decoding could start at.",
+            advice: "`weft probe` shows what the file holds.", exitCode: .badSource)
+    }
+
+    // MARK: Container index
+
+    /// - Returns: `nil` where the container has no index that can be trusted.
+    private func containerIndex(_ demuxer: Demuxer) throws -> SourceIndex? {
+        let access = ContainerAccess(demuxer.containerName)
+        guard !access.isDiscontinuous, access.seeking != .bytes, demuxer.isIndexed(track: track.index),
+            let entries = demuxer.containerIndex(track: track.index), !entries.isEmpty
+        else { return nil }
+        let syncs = entries.filter(\.isSync)
+        guard let first = syncs.first, let last = entries.last else { return nil }
+
+        let isMOV = access.seeking == .decodeTime
+        guard var reading = try readStart(demuxer, isMOV: isMOV, first: first) else { return nil }
+        try readEnd(demuxer, isMOV: isMOV, last: last, lastSync: syncs[syncs.count - 1], into: &reading)
+
+        // Two plans: one over the container's approximate times says which keyframes are worth reading; the final one, made by
+        // the caller, sees exact times.
+        let sketch = KeyframeIndex(
+            timeBase: track.timeBase,
+            keyframes: syncs.map { Keyframe(pts: $0.timestamp, dts: $0.timestamp, position: $0.position, kind: .open) },
+            start: first.timestamp, end: max(last.timestamp + 1, reading.end), sampleCount: nil, origin: .container)
+        let wanted = try SegmentPlan.make(index: sketch, target: target).segments.map(\.start)
+        var keyframes = reading.keyframes
+        var cursor = 0
+        for start in wanted.dropFirst() {
+            while cursor < syncs.count, syncs[cursor].timestamp < start { cursor += 1 }
+            // Where a keyframe turns out to be no clean start, the ones after it are tried.
+            for candidate in syncs[cursor...].prefix(4) {
+                guard let keyframe = try readKeyframe(demuxer, at: candidate, isMOV: isMOV) else { return nil }
+                if keyframe.pts > keyframes.last?.pts ?? .min { keyframes.append(keyframe) }
+                if keyframe.kind == .clean || keyframe.kind == .open { break }
+            }
+        }
+        return SourceIndex(
+            keyframes: KeyframeIndex(
+                timeBase: track.timeBase, keyframes: keyframes, start: reading.start, end: reading.end,
+                sampleCount: isMOV ? entries.count { !$0.isDiscarded } : nil, origin: .container),
+            undecodable: reading.undecodable, bytesRead: demuxer.bytesRead, bytesTotal: demuxer.size,
+            reorderDepth: nil)
+    }
+
+    private struct Ends {
+        var keyframes: [Keyframe]
+        var start: Int64
+        var end: Int64
+        var undecodable: Int
+    }
+
+    /// Reads from the first sample until the first owned picture and all that are shown before it are known.
+    private func readStart(_ demuxer: Demuxer, isMOV: Bool, first: IndexEntry) throws -> Ends? {
+        var collector = KeyframeCollector(timeBase: track.timeBase)
+        var count = 0
+        while count < 4_000, let sample = try demuxer.readSample() {
+            guard sample.track == track.index else { continue }
+            count += 1
+            if let start = collector.firstOwned, let dts = sample.dts, dts > start, collector.isLeadingSettled { break }
+            collector.add(sample, offset: 0)
+        }
+        guard let index = collector.finish(origin: .container) else { return nil }
+        return Ends(
+            keyframes: Array(index.keyframes.keyframes.prefix(1)), start: index.keyframes.start,
+            end: index.keyframes.end, undecodable: index.undecodable)
+    }
+
+    /// Reads the last samples for the exact end of the last picture.
+    private func readEnd(
+        _ demuxer: Demuxer, isMOV: Bool, last: IndexEntry, lastSync: IndexEntry, into reading: inout Ends
+    ) throws {
+        if isMOV {
+            // Any sample of a movie can be sought; pictures are reordered by no more than 16 places (H.264 §A.3.1 MaxDpbFrames).
+            let step = max(1, (reading.end - reading.start) / 16)
+            try demuxer.seek(track: track.index, toTicks: last.timestamp - min(step, 2 * ticksPerSecond), anySample: true)
+        } else {
+            try demuxer.seek(track: track.index, toTicks: lastSync.timestamp)
+        }
+        while let sample = try demuxer.readSample() {
+            guard sample.track == track.index, !sample.isDiscarded, let pts = sample.pts else { continue }
+            reading.end = max(reading.end, pts &+ max(1, sample.duration))
+        }
+    }
+
+    private var ticksPerSecond: Int64 { max(1, Int64(track.timeBase.denominator) / Int64(track.timeBase.numerator)) }
+
+    /// Reads one keyframe and, behind it, its leading pictures.
+    private func readKeyframe(_ demuxer: Demuxer, at entry: IndexEntry, isMOV: Bool) throws -> Keyframe? {
+        try demuxer.seek(track: track.index, toTicks: entry.timestamp)
+        var found: Keyframe?
+        var patience = 512
+        while patience > 0, let sample = try demuxer.readSample() {
+            guard sample.track == track.index else { continue }
+            patience -= 1
+            guard let pts = sample.pts ?? sample.dts else { continue }
+            if var keyframe = found {
+                if pts >= keyframe.pts { return keyframe }
+                keyframe.leading += 1
+                found = keyframe
+            } else if sample.isSync, isMOV ? sample.dts == entry.timestamp || sample.position == entry.position : pts >= entry.timestamp {
+                found = Keyframe(
+                    pts: pts, dts: sample.dts ?? pts, position: sample.position ?? -1,
+                    kind: RandomAccessPoint.kind(of: sample))
+            }
+        }
+        return found
+    }
+}
+
+/// Gathers keyframes, the range of owned pictures and the reorder depth from samples in decode order.
+private struct KeyframeCollector {
+    private let timeBase: TimeBase
+    private var keyframes: [Keyframe] = []
+    private var ordinal = 0
+    private var start: Int64?
+    private var end: Int64 = .min
+    private var undecodable = 0
+    /// The keyframe whose leading pictures are still being counted.
+    private var isCountingLeading = false
+    private var recent = ReorderGauge()
+
+    init(timeBase: TimeBase) { self.timeBase = timeBase }
+
+    /// PTS of the earliest owned picture so far.
+    var firstOwned: Int64? { start }
+    var isLeadingSettled: Bool { !keyframes.isEmpty && !isCountingLeading }
+
+    mutating func add(_ sample: Sample, offset: Int64) {
+        defer { ordinal += 1 }
+        guard let raw = sample.pts ?? sample.dts else { return }
+        let pts = raw &+ offset
+        let isKey = sample.isSync
+        if isKey {
+            keyframes.append(
+                Keyframe(
+                    pts: pts, dts: (sample.dts ?? raw) &+ offset, position: sample.position ?? -1, ordinal: ordinal,
+                    kind: RandomAccessPoint.kind(of: sample)))
+            isCountingLeading = true
+        } else if isCountingLeading, let last = keyframes.indices.last {
+            if pts < keyframes[last].pts { keyframes[last].leading += 1 } else { isCountingLeading = false }
+        }
+        recent.add(pts)
+        guard let first = keyframes.first else {
+            undecodable += 1
+            return
+        }
+        // Leading pictures of the first keyframe refer to pictures that are not there, unless it starts a clean group.
+        if keyframes.count == 1, pts < first.pts, first.kind != .clean {
+            undecodable += 1
+            return
+        }
+        guard !sample.isDiscarded else { return }
+        start = min(start ?? pts, pts)
+        end = max(end, pts &+ max(1, sample.duration))
+    }
+
+    func finish(origin: KeyframeIndex.Origin) -> SourceIndex? {
+        guard let start, !keyframes.isEmpty else { return nil }
+        return SourceIndex(
+            keyframes: KeyframeIndex(
+                timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin),
+            undecodable: undecodable, bytesRead: 0, bytesTotal: 0, reorderDepth: recent.depth)
+    }
+}
+
+/// The reorder depth of a stream of presentation times, with a short memory.
+private struct ReorderGauge {
+    /// Times of the last pictures, sorted.
+    private var window: [Int64] = []
+    private(set) var depth = 0
+
+    mutating func add(_ pts: Int64) {
+        // How many earlier-decoded pictures are shown after this one.
+        var index = window.count
+        while index > 0, window[index - 1] > pts { index -= 1 }
+        depth = max(depth, window.count - index)
+        window.insert(pts, at: index)
+        if window.count > 32 { window.removeFirst() }
+    }
+}

@@ -1,0 +1,243 @@
+package import ClusterProtocol
+package import Media
+internal import MediaTime
+package import SegmentPlan
+
+/// One opened source on one slot, kept between leases of a job: parsing a long file's index again for each of thousands of
+/// segments would cost more than the work.
+///
+/// Used from one thread.
+package final class SourceSession {
+    package let track: Track
+    private let reference: SourceReference
+    private let interrupt: InterruptFlag
+    private var demuxer: Demuxer
+    private let access: ContainerAccess
+    private var unroller: TimelineUnroller
+    /// Samples of the track read since the beginning, while every one was read in turn; `nil` after a seek.
+    private var ordinal: Int?
+    /// A sample read ahead, to be returned next.
+    private var pushedBack: PositionedSample?
+
+    private struct PositionedSample {
+        var sample: Sample
+        var ordinal: Int?
+        /// Added to the sample's raw times.
+        var offset: Int64
+    }
+
+    /// Opens the source, and refuses one whose bytes are not those that were planned.
+    package init(_ reference: SourceReference, interrupt: InterruptFlag) throws(Failure) {
+        self.reference = reference
+        self.interrupt = interrupt
+        try Self.checkFingerprint(reference)
+        demuxer = try Self.open(reference, interrupt: interrupt)
+        guard demuxer.tracks.indices.contains(reference.videoTrack) else {
+            throw Failure(.asset, "\(reference.location) has no track \(reference.videoTrack).", exitCode: .badSource)
+        }
+        track = demuxer.tracks[reference.videoTrack]
+        access = ContainerAccess(demuxer.containerName)
+        unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: access.isDiscontinuous)
+        ordinal = 0
+        demuxer.select(tracks: [reference.videoTrack])
+    }
+
+    private static func open(_ reference: SourceReference, interrupt: InterruptFlag) throws(Failure) -> Demuxer {
+        do {
+            return try Demuxer(location: reference.location, interrupt: interrupt)
+        } catch {
+            throw Failure(error, role: .source)
+        }
+    }
+
+    private static func checkFingerprint(_ reference: SourceReference) throws(Failure) {
+        guard !reference.location.contains("://") else { return }
+        let found = try SourceReference.Fingerprint.of(path: reference.location)
+        guard found.hash == reference.fingerprint.hash, found.size == reference.fingerprint.size else {
+            throw Failure(
+                .asset, "\(reference.location) is not the file that was planned: its content differs.",
+                advice: "Leave the source alone while it is exported, then start again.", fault: .source,
+                exitCode: .badSource)
+        }
+    }
+
+    // MARK: Reading one segment
+
+    private var segment: Segment?
+    private var sawNext = false
+
+    /// Positions the source at the segment's entry sample.
+    package func begin(_ segment: Segment) throws(Failure) {
+        self.segment = segment
+        sawNext = false
+        do {
+            try position(at: segment.entry)
+        } catch {
+            throw Failure(error, role: .source)
+        }
+    }
+
+    /// The segment's next sample in decode order, with times on the unrolled time line; `nil` after the last.
+    ///
+    /// The last are the leading pictures of the keyframe that follows the segment, and so that keyframe itself, when it has
+    /// any: they are shown before it (DESIGN.md, Ownership of frames).
+    package func next() throws(Failure) -> Sample? {
+        guard let segment else { return nil }
+        let item: PositionedSample?
+        do {
+            item = try read()
+        } catch {
+            throw Failure(error, role: .source)
+        }
+        guard let item else {
+            self.segment = nil
+            return nil
+        }
+        let sample = Self.unrolled(item)
+        if let next = segment.next, ends(segment, before: sample, item, next: next) {
+            pushedBack = item
+            self.segment = nil
+            return nil
+        }
+        return sample
+    }
+
+    private func ends(_ segment: Segment, before sample: Sample, _ item: PositionedSample, next: Keyframe) -> Bool {
+        if sawNext { return (sample.pts ?? sample.dts ?? .max) >= next.pts }
+        guard matches(item, next) else {
+            // Safety net for a keyframe that cannot be recognised again: nothing decoded after this time is shown before it.
+            return (sample.dts ?? .min) > next.pts
+        }
+        sawNext = true
+        return next.leading == 0
+    }
+
+    private static func unrolled(_ item: PositionedSample) -> Sample {
+        guard item.offset != 0 else { return item.sample }
+        return item.sample.retimed(
+            pts: item.sample.pts.map { $0 &+ item.offset }, dts: item.sample.dts.map { $0 &+ item.offset },
+            duration: item.sample.duration, timeBase: item.sample.timeBase)
+    }
+
+    private func read() throws(MediaError) -> PositionedSample? {
+        if let item = pushedBack {
+            pushedBack = nil
+            return item
+        }
+        while let sample = try demuxer.readSample() {
+            guard sample.track == track.index else { continue }
+            defer { ordinal = ordinal.map { $0 + 1 } }
+            let offset = unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
+            return PositionedSample(sample: sample, ordinal: ordinal, offset: offset)
+        }
+        return nil
+    }
+
+    // MARK: Positioning
+
+    /// Leaves the reader so that the next sample is `entry`: by reading on, by a seek that is checked, or from the beginning.
+    private func position(at entry: Keyframe) throws(MediaError) {
+        if let item = pushedBack, matches(item, entry) { return }
+        pushedBack = nil
+        if try seek(to: entry) { return }
+        try readForward(to: entry)
+    }
+
+    /// Whether this sample is that keyframe. A byte position identifies it even where times repeat.
+    private func matches(_ item: PositionedSample, _ keyframe: Keyframe) -> Bool {
+        if let ordinal = item.ordinal, keyframe.ordinal >= 0 { return ordinal == keyframe.ordinal }
+        guard item.sample.isSync || keyframe.ordinal == 0 else { return false }
+        if keyframe.position >= 0, let position = item.sample.position {
+            return position == keyframe.position
+        }
+        return item.sample.pts.map { $0 &+ item.offset } == keyframe.pts
+    }
+
+    /// Samples read after a seek before it is taken to have missed.
+    private static let seekPatience = 2_000
+
+    private func seek(to entry: Keyframe) throws(MediaError) -> Bool {
+        guard entry.ordinal != 0 || entry.position > 0 else { return false }
+        do {
+            switch access.seeking {
+            case .decodeTime: try demuxer.seek(track: track.index, toTicks: entry.dts)
+            case .presentationTime: try demuxer.seek(track: track.index, toTicks: entry.pts)
+            case .bytes:
+                guard entry.position >= 0 else { return false }
+                try demuxer.seek(toByte: entry.position)
+            case .none: return false
+            }
+        } catch {
+            return false
+        }
+        ordinal = nil
+        // The offset at the keyframe is known only once it is met: raw times are compared by position until then.
+        unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: false)
+        for _ in 0..<Self.seekPatience {
+            guard let item = try read() else { return false }
+            guard matches(item, entry) else {
+                let dts = item.sample.dts ?? item.sample.pts
+                if !access.isDiscontinuous, let dts, dts > entry.pts { return false }
+                continue
+            }
+            let raw = item.sample.pts ?? item.sample.dts ?? entry.pts
+            let offset = entry.pts &- raw
+            unroller = TimelineUnroller(
+                timeBase: track.timeBase, isEnabled: access.isDiscontinuous, offset: offset)
+            _ = unroller.offset(forRawDTS: item.sample.dts ?? item.sample.pts, duration: item.sample.duration)
+            pushedBack = PositionedSample(sample: item.sample, ordinal: nil, offset: offset)
+            return true
+        }
+        return false
+    }
+
+    /// Counts samples from the beginning (or from here, when the keyframe lies ahead).
+    private func readForward(to entry: Keyframe) throws(MediaError) {
+        if let ordinal, entry.ordinal >= 0, ordinal <= entry.ordinal {
+            // It lies ahead: read on.
+        } else {
+            demuxer = try Demuxer(location: reference.location, interrupt: interrupt)
+            demuxer.select(tracks: [reference.videoTrack])
+            ordinal = 0
+            unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: access.isDiscontinuous)
+        }
+        while let item = try read() {
+            if matches(item, entry) {
+                pushedBack = item
+                return
+            }
+        }
+        throw MediaError(
+            .asset, .invalidData,
+            "The sample at tick \(entry.pts) that a segment starts with was not found in \(reference.location) again.")
+    }
+}
+
+/// How a container lets a reader come back to a sample.
+package struct ContainerAccess: Sendable {
+    package enum Seeking: Sendable {
+        case decodeTime, presentationTime, bytes, none
+    }
+
+    package let seeking: Seeking
+    /// Times may wrap, restart or jump (AVFMT_TS_DISCONT).
+    package let isDiscontinuous: Bool
+
+    /// - Parameter name: libavformat's name of the demuxer.
+    package init(_ name: String) {
+        let names = Set(name.split(separator: ",").map(String.init))
+        if !names.isDisjoint(with: ["mov", "mp4"]) {
+            (seeking, isDiscontinuous) = (.decodeTime, false)
+        } else if !names.isDisjoint(with: ["matroska", "webm"]) {
+            (seeking, isDiscontinuous) = (.presentationTime, false)
+        } else if names.contains("mpegts") {
+            (seeking, isDiscontinuous) = (.bytes, true)
+        } else if names.contains("mpeg") {
+            (seeking, isDiscontinuous) = (.none, true)
+        } else if names.contains("flv") {
+            (seeking, isDiscontinuous) = (.bytes, false)
+        } else {
+            (seeking, isDiscontinuous) = (.none, false)
+        }
+    }
+}

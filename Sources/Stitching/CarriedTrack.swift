@@ -1,0 +1,28 @@
+package import ClusterProtocol
+
+/// A track of the source that travels beside the encoded picture, over its whole length and never per segment.
+package struct CarriedTrack: Hashable, Sendable, Codable {
+    /// Index of the track in the source.
+    package var track: Int
+    /// `nil`: the samples are copied.
+    package var encoding: AudioEncoding?
+
+    package init(track: Int, encoding: AudioEncoding? = nil) {
+        self.track = track
+        self.encoding = encoding
+    }
+
+    package struct AudioEncoding: Hashable, Sendable, Codable {
+        /// A libavcodec encoder name.
+        package var encoder: String
+        /// Bits a second; 0 for the encoder's default.
+        package var bitrate: Int64
+        package var globalHeader: Bool
+
+        package init(encoder: String, bitrate: Int64, globalHeader: Bool) {
+            self.encoder = encoder
+            self.bitrate = bitrate
+            self.globalHeader = globalHeader
+        }
+    }
+}

@@ -1,0 +1,220 @@
+package import ClusterProtocol
+package import Media
+package import MediaTime
+internal import SourceAccess
+
+/// Reads the source once, in step with the stitch: delivers the samples of the tracks that travel beside the picture, and
+/// notes the picture track's own times, which the proof holds the segments against.
+///
+/// Used from one thread.
+final class SourceFeed {
+    /// One carried track on its way to the output.
+    private final class Lane {
+        let track: Track
+        let offset: Int64
+        var clock: SampleClock?
+        let transcoder: AudioTranscoder?
+        var unroller: TimelineUnroller
+        var queue: [Sample] = []
+        var head = 0
+        /// Sparse tracks (subtitles) do not hold the others up.
+        let isDense: Bool
+
+        init(track: Track, offset: Int64, transcoder: AudioTranscoder?, isDiscontinuous: Bool) {
+            self.track = track
+            self.offset = offset
+            self.transcoder = transcoder
+            unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: isDiscontinuous)
+            isDense = track.mediaType == .audio
+            clock =
+                track.mediaType == .audio && transcoder == nil
+                ? SampleClock(sourceTimeBase: track.timeBase, sampleRate: track.format.sampleRate) : nil
+        }
+    }
+
+    private let demuxer: Demuxer
+    private let videoTrack: Track
+    private var videoUnroller: TimelineUnroller
+    private var lanes: [Lane] = []
+    private var laneOfTrack: [Int: Int] = [:]
+    private let isDiscontinuous: Bool
+    /// How far reading has come, in nanoseconds of source time.
+    private var front = Int64.min
+    private var isAtEnd = false
+    private let range: ClosedEnd
+    /// Shown pictures read but not yet asked for, in ticks of the picture track.
+    private var pictureTimes: [Int64] = []
+    private var videoFront = Int64.min
+    private(set) var damage: [String] = []
+
+    /// The exported range in nanoseconds of source time, for the copied tracks.
+    private struct ClosedEnd {
+        var start: Int64?
+        var end: Int64?
+    }
+
+    init(_ job: StitchJob, interrupt: InterruptFlag) throws(Failure) {
+        do {
+            demuxer = try Demuxer(location: job.source, interrupt: interrupt)
+        } catch {
+            throw Failure(error, role: .source)
+        }
+        guard demuxer.tracks.indices.contains(job.videoTrack) else {
+            throw Failure(.asset, "\(job.source) changed: it has no track \(job.videoTrack) any more.", exitCode: .badSource)
+        }
+        videoTrack = demuxer.tracks[job.videoTrack]
+        let access = ContainerAccess(demuxer.containerName)
+        isDiscontinuous = access.isDiscontinuous
+        videoUnroller = TimelineUnroller(timeBase: videoTrack.timeBase, isEnabled: isDiscontinuous)
+        range = ClosedEnd(
+            start: job.isRanged ? job.origin.nanoseconds : nil, end: job.rangeEnd.map(\.nanoseconds))
+        for carried in job.carried where demuxer.tracks.indices.contains(carried.track) {
+            let track = demuxer.tracks[carried.track]
+            let transcoder = try carried.encoding.map { encoding throws(Failure) in
+                try AudioTranscoder(track: track, encoding: encoding, start: job.isRanged ? job.origin : nil, end: job.rangeEnd)
+            }
+            let offset: Int64
+            do {
+                offset = try job.origin.ticks(in: track.timeBase)
+            } catch {
+                throw Failure(.timing, "The origin of \(job.source) does not fit its track \(track.index): \(error).")
+            }
+            laneOfTrack[carried.track] = lanes.count
+            lanes.append(
+                Lane(track: track, offset: offset, transcoder: transcoder, isDiscontinuous: isDiscontinuous))
+        }
+        demuxer.select(tracks: Set(job.carried.map(\.track) + [job.videoTrack]))
+    }
+
+    // MARK: What the output is told
+
+    var laneCount: Int { lanes.count }
+
+    func track(ofLane lane: Int) -> Track { lanes[lane].track }
+
+    func format(ofLane lane: Int) -> FormatDescription { lanes[lane].transcoder?.format ?? lanes[lane].track.format }
+
+    func timeBase(ofLane lane: Int) -> TimeBase {
+        lanes[lane].transcoder?.timeBase ?? lanes[lane].clock?.timeBase ?? lanes[lane].track.timeBase
+    }
+
+    /// The first sample of a lane, without taking it; reads on until there is one or until `limit` nanoseconds are passed.
+    func peek(lane: Int, readingUpTo limit: Int64) throws(Failure) -> Sample? {
+        while lanes[lane].head >= lanes[lane].queue.count, !isAtEnd, front < limit { try readOne() }
+        return lanes[lane].head < lanes[lane].queue.count ? lanes[lane].queue[lanes[lane].head] : nil
+    }
+
+    // MARK: Reading
+
+    /// Reads until everything up to this source time is here.
+    func readAhead(toNanoseconds time: Int64) throws(Failure) {
+        // Tracks are interleaved with some slack: a second later nothing of before is expected.
+        let (target, overflow) = time.addingReportingOverflow(1_000_000_000)
+        while !isAtEnd, front < (overflow ? .max : target) { try readOne() }
+    }
+
+    /// The times of the shown pictures below `end`, sorted; reads on until all are known.
+    func pictureTimes(below end: Int64) throws(Failure) -> [Int64] {
+        while !isAtEnd, videoFront < end { try readOne() }
+        var taken: [Int64] = []
+        var kept: [Int64] = []
+        for time in pictureTimes { if time < end { taken.append(time) } else { kept.append(time) } }
+        pictureTimes = kept
+        return taken.sorted()
+    }
+
+    /// The lane's next sample whose decode time lies before `nanoseconds` of output time.
+    func pop(lane index: Int, beforeNanoseconds limit: Int64) -> Sample? {
+        let lane = lanes[index]
+        guard lane.head < lane.queue.count else { return nil }
+        let sample = lane.queue[lane.head]
+        guard (sample.dts ?? sample.pts ?? 0).nanoseconds(in: sample.timeBase) < limit else { return nil }
+        lane.head += 1
+        if lane.head > 1024 || lane.head == lane.queue.count {
+            lane.queue.removeFirst(lane.head)
+            lane.head = 0
+        }
+        return sample
+    }
+
+    private func readOne() throws(Failure) {
+        let sample: Sample?
+        do {
+            sample = try demuxer.readSample()
+        } catch {
+            // The picture's own reader meets the same place and decides; sound that is lost is named.
+            guard error.reason == .invalidData else { throw Failure(error, role: .source) }
+            damage.append(error.message)
+            return
+        }
+        guard let sample else {
+            isAtEnd = true
+            for lane in lanes { try lane.transcoder?.finish { lane.queue.append($0) } }
+            return
+        }
+        if sample.track == videoTrack.index { notePicture(sample) }
+        if let index = laneOfTrack[sample.track] { try carry(sample, lanes[index]) }
+    }
+
+    private func notePicture(_ sample: Sample) {
+        let offset = videoUnroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
+        let dts = (sample.dts ?? sample.pts ?? 0) &+ offset
+        videoFront = max(videoFront, dts)
+        front = max(front, dts.nanoseconds(in: sample.timeBase))
+        guard !sample.isDiscarded, SampleVisibility.isShown(sample), let pts = sample.pts ?? sample.dts else { return }
+        pictureTimes.append(pts &+ offset)
+    }
+
+    private func carry(_ sample: Sample, _ lane: Lane) throws(Failure) {
+        let offset = lane.unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
+        guard let dts = sample.dts ?? sample.pts else { return }
+        let pts = (sample.pts ?? dts) &+ offset
+        let sourceTime = (dts &+ offset).nanoseconds(in: sample.timeBase)
+        if lane.isDense { front = max(front, sourceTime) }
+        if let transcoder = lane.transcoder {
+            let moved = sample.retimed(pts: pts, dts: dts &+ offset, duration: sample.duration, timeBase: sample.timeBase)
+            try transcoder.encode(moved, origin: lane.offset) { lane.queue.append($0) }
+            return
+        }
+        let length = max(0, sample.duration).nanoseconds(in: sample.timeBase)
+        let shown = pts.nanoseconds(in: sample.timeBase)
+        if let start = range.start, shown &+ length <= start { return }
+        if let end = range.end, shown >= end { return }
+        do {
+            lane.queue.append(try Self.rebased(sample, pts: pts &- lane.offset, dts: dts &+ offset &- lane.offset, lane: lane))
+        } catch {
+            throw Failure(.timing, "A time of track \(lane.track.index) cannot be told: \(error).")
+        }
+    }
+
+    /// The sample at its output time: sound counts samples, everything else keeps the source's ticks.
+    private static func rebased(
+        _ sample: Sample, pts: Int64, dts: Int64, lane: Lane
+    ) throws(MediaTimeError) -> Sample {
+        guard var clock = lane.clock else {
+            return sample.retimed(pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase)
+        }
+        defer { lane.clock = clock }
+        let count = sample.audioSampleCount
+        let time = try clock.time(of: pts, sampleCount: count)
+        let duration = count > 0 ? Int64(count) : try sample.timeBase.rescale(sample.duration, to: clock.timeBase)
+        return sample.retimed(pts: time, dts: time, duration: duration, timeBase: clock.timeBase)
+    }
+}
+
+extension Int64 {
+    /// For the order of interleaving only, never for a timestamp: saturates.
+    func nanoseconds(in timeBase: TimeBase) -> Int64 {
+        let scaled =
+            Int128(self) * 1_000_000_000 * Int128(timeBase.numerator) / Int128(timeBase.denominator)
+        return Int64(clamping: scaled)
+    }
+}
+
+extension MediaTime {
+    /// For comparing with interleaving positions only: saturates.
+    var nanoseconds: Int64 {
+        guard isNumeric, timescale > 0 else { return 0 }
+        return Int64(clamping: Int128(value) * 1_000_000_000 / Int128(timescale))
+    }
+}

@@ -1,0 +1,171 @@
+package import ClusterProtocol
+internal import Foundation
+internal import SourceAccess
+
+/// The durable store of completed segments: one file a segment, in one directory a job.
+///
+/// A file is written under a temporary name, synced, and renamed before anything claims that the segment is done.
+package struct Spool: Sendable {
+    package let directory: String
+
+    /// Creates the directory (0700) when it is missing.
+    package init(directory: String) throws(Failure) {
+        self.directory = directory
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw Failure(
+                .storage, "Cannot create the spool directory \(directory): \(error.localizedDescription)",
+                advice: "Choose another --state directory.", fault: .environment, exitCode: .cannotCreate)
+        }
+    }
+
+    /// The name a completed segment's file has, relative to the directory.
+    package static func fileName(ofSegment index: Int) -> String { "segment-\(index).spool" }
+
+    package func path(ofSegment index: Int) -> String { directory + "/" + Self.fileName(ofSegment: index) }
+
+    /// Starts the file of one attempt. Two attempts of one segment write two temporary files.
+    package func makeWriter(segment: Int, lease: UInt64) throws(Failure) -> SpoolWriter {
+        try SpoolWriter(
+            temporary: directory + "/segment-\(segment).\(lease).part", path: path(ofSegment: segment),
+            directory: directory)
+    }
+
+    package func openSegment(_ index: Int) throws(Failure) -> SpooledSegment {
+        try SpooledSegment(path: path(ofSegment: index), index: index)
+    }
+
+    /// Removes the directory with everything in it.
+    package func remove() {
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// An operating system error while the spool is read or written.
+    static func failure(_ doing: String, _ path: String, errno code: Int32) -> Failure {
+        let isFull = code == ENOSPC || code == EDQUOT
+        return Failure(
+            .storage, "Cannot \(doing) \(path): \(String(cString: strerror(code))).",
+            advice: isFull
+                ? "Free some space and run the same command with --resume." : "Check the disk under the state directory.",
+            retry: .retry, fault: .environment, code: code, exitCode: isFull ? .cannotCreate : .ioError)
+    }
+}
+
+/// The trailer of a spool file: how long the three parts before it are.
+struct SpoolTrailer {
+    static let magic: UInt64 = 0x3146_5357_5446_4557  // "WEFTWSF1", little-endian
+    static let size = 32
+
+    var payload: UInt64
+    var table: UInt64
+    var archive: UInt64
+
+    var bytes: [UInt8] {
+        [payload, table, archive, Self.magic].flatMap { value in withUnsafeBytes(of: value.littleEndian) { Array($0) } }
+    }
+
+    /// - Returns: `nil` unless the magic is right and the parts make up exactly `fileSize`.
+    init?(bytes: [UInt8], fileSize: UInt64) {
+        guard bytes.count == Self.size else { return nil }
+        let words = (0..<4).map { word in
+            (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[word * 8 + $1]) << UInt64($1 * 8) }
+        }
+        guard words[3] == Self.magic else { return nil }
+        var total = UInt64(Self.size)
+        for part in words[0..<3] {
+            let (sum, overflow) = total.addingReportingOverflow(part)
+            guard !overflow else { return nil }
+            total = sum
+        }
+        guard total == fileSize else { return nil }
+        self.init(payload: words[0], table: words[1], archive: words[2])
+    }
+
+    init(payload: UInt64, table: UInt64, archive: UInt64) {
+        self.payload = payload
+        self.table = table
+        self.archive = archive
+    }
+}
+
+/// Receives one attempt's samples in order and makes them durable.
+package final class SpoolWriter {
+    private let temporary: String
+    private let path: String
+    private let directory: String
+    private var descriptor: Int32
+    private var hash = ContentHash()
+    /// Payload bytes written so far.
+    package private(set) var size: Int64 = 0
+
+    init(temporary: String, path: String, directory: String) throws(Failure) {
+        self.temporary = temporary
+        self.path = path
+        self.directory = directory
+        descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Spool.failure("create", temporary, errno: errno) }
+    }
+
+    deinit { cancel() }
+
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+        try write(bytes)
+        size += Int64(bytes.count)
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw Spool.failure("write", temporary, errno: errno)
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+        hash.update(bytes)
+    }
+
+    /// Adds the table and the format, checks the slot's hash, syncs and renames.
+    ///
+    /// - Parameter expectedHash: XXH3-128 over payload, table and archive, as the slot computed it.
+    package func finish(table: [UInt8], archive: [UInt8], expectedHash: String) throws(Failure) {
+        let payload = UInt64(size)
+        try table.withUnsafeBytes { (bytes) throws(Failure) in try write(bytes) }
+        try archive.withUnsafeBytes { (bytes) throws(Failure) in try write(bytes) }
+        let found = hash.finish()
+        guard found == expectedHash else {
+            throw Failure(
+                .transport, "A segment arrived altered (hash \(found), announced \(expectedHash)).",
+                advice: "It is encoded again; if it repeats, check that worker's memory and network.",
+                retry: .elsewhere, fault: .worker)
+        }
+        let trailer = SpoolTrailer(payload: payload, table: UInt64(table.count), archive: UInt64(archive.count))
+        try trailer.bytes.withUnsafeBytes { (bytes) throws(Failure) in try write(bytes) }
+        guard fdatasync(descriptor) == 0 else { throw Spool.failure("sync", temporary, errno: errno) }
+        close(descriptor)
+        descriptor = -1
+        guard rename(temporary, path) == 0 else { throw Spool.failure("rename", temporary, errno: errno) }
+        try DirectorySync.sync(directory)
+    }
+
+    /// Forgets the attempt and removes its temporary file.
+    package func cancel() {
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        descriptor = -1
+        unlink(temporary)
+    }
+}
+
+/// A rename is durable only once its directory is (fsync(2)).
+enum DirectorySync {
+    static func sync(_ directory: String) throws(Failure) {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Spool.failure("open", directory, errno: errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw Spool.failure("sync", directory, errno: errno) }
+    }
+}

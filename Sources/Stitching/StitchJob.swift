@@ -1,0 +1,79 @@
+package import ClusterProtocol
+package import Media
+package import MediaTime
+package import SegmentPlan
+
+/// What the stitch is told: where the output goes, what it is made of, and the one origin of its time line.
+package struct StitchJob: Sendable {
+    /// Where the output is written until it is complete.
+    package var temporary: String
+    /// libavformat's name of the muxer.
+    package var container: String
+    package var source: String
+    package var videoTrack: Int
+    package var segments: [Segment]
+    /// Unit of the segments' times.
+    package var timeBase: TimeBase
+    package var carried: [CarriedTrack]
+    package var chapters: [Chapter]
+    package var metadata: Metadata
+    /// Source time that becomes zero in the output: the common start of all tracks.
+    package var origin: MediaTime
+    /// A part of the source is exported, from `origin` on.
+    package var isRanged: Bool
+    /// Source time where the exported part ends.
+    package var rangeEnd: MediaTime?
+    /// Places by which decode order runs ahead.
+    package var reorderDepth: Int
+    /// Expected number of pictures, for the size of the index.
+    package var expectedFrames: Int
+
+    package init(
+        temporary: String, container: String, source: String, videoTrack: Int, segments: [Segment], timeBase: TimeBase,
+        carried: [CarriedTrack], chapters: [Chapter], metadata: Metadata, origin: MediaTime, isRanged: Bool,
+        rangeEnd: MediaTime?, reorderDepth: Int, expectedFrames: Int
+    ) {
+        self.temporary = temporary
+        self.container = container
+        self.source = source
+        self.videoTrack = videoTrack
+        self.segments = segments
+        self.timeBase = timeBase
+        self.carried = carried
+        self.chapters = chapters
+        self.metadata = metadata
+        self.origin = origin
+        self.isRanged = isRanged
+        self.rangeEnd = rangeEnd
+        self.reorderDepth = reorderDepth
+        self.expectedFrames = expectedFrames
+    }
+}
+
+/// Delivers completed segments in order.
+package protocol SegmentSupply: Sendable {
+    /// Blocks until the segment is in the spool; throws when it never will be.
+    func segment(_ index: Int) throws(Failure) -> SpooledSegment
+}
+
+/// What the stitch did.
+package struct StitchResult: Sendable {
+    package var bytes: Int64 = 0
+    package var frames = 0
+    /// Shown pictures of the source inside the exported range.
+    package var sourceFrames = 0
+    /// Source pictures that no segment returned, and returned pictures that the source does not have.
+    package var missing = 0
+    package var surplus = 0
+    /// The first few of each, in source ticks.
+    package var examples: [Int64] = []
+    /// XXH3-128 over the compressed bytes of the picture track.
+    package var videoHash = ""
+    /// Added to every output time because the container holds no time below zero.
+    package var shift = MediaTime.zero
+    package var videoTimeBase = TimeBase.milliseconds
+    package var warnings: [String] = []
+    package var losses: [String] = []
+    /// The index did not fit its reserved space (or the depth was short) and the file was written again.
+    package var wasRewritten = false
+}

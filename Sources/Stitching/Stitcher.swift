@@ -1,0 +1,338 @@
+package import ClusterProtocol
+package import Media
+package import MediaTime
+package import SegmentPlan
+
+/// Muxes the finished prefix of a job while the rest is still encoded: spool + source tracks → one container.
+///
+/// Blocking; used from one thread of its own. The order of the samples in the file depends on their times alone, so that equal
+/// segments give equal files however they arrived.
+package struct Stitcher: Sendable {
+    private let job: StitchJob
+    private let interrupt: InterruptFlag
+
+    package init(_ job: StitchJob, interrupt: InterruptFlag) {
+        self.job = job
+        self.interrupt = interrupt
+    }
+
+    /// - Parameter progress: called after each segment with the number of segments written.
+    package func run(
+        _ supply: any SegmentSupply, progress: (Int) -> Void = { _ in }
+    ) throws(Failure) -> StitchResult {
+        var attempt = Attempt(reorderDepth: job.reorderDepth, indexScale: 1)
+        while true {
+            do {
+                var result = try StitchPass(job, attempt, interrupt: interrupt).run(supply, progress: progress)
+                result.wasRewritten = attempt.isRepeat
+                if attempt.isRepeat { result.warnings.append(attempt.reason) }
+                return result
+            } catch let failure {
+                // Two bounds are estimates where the source does not tell them beforehand; each may be corrected once.
+                guard let better = attempt.corrected(after: failure, supply: supply, job: job) else { throw failure }
+                attempt = better
+            }
+        }
+    }
+
+    /// What one writing of the file assumes.
+    struct Attempt {
+        var reorderDepth: Int
+        var indexScale: Int
+        var isRepeat = false
+        var reason = ""
+
+        func corrected(after failure: Failure, supply: any SegmentSupply, job: StitchJob) -> Attempt? {
+            guard !isRepeat else { return nil }
+            switch failure.code {
+            case ReorderDepthExceeded.code:
+                // Pictures are reordered by at most 16 places (Rec. ITU-T H.264 §A.3.1, MaxDpbFrames).
+                return Attempt(
+                    reorderDepth: 16, indexScale: indexScale, isRepeat: true,
+                    reason: "The pictures were reordered further than the source said; the file was written a second time.")
+            case IndexSpaceExceeded.code:
+                return Attempt(
+                    reorderDepth: reorderDepth, indexScale: 4, isRepeat: true,
+                    reason: "The index did not fit the space kept for it; the file was written a second time.")
+            default: return nil
+            }
+        }
+    }
+}
+
+/// Told apart so that the stitch can be written once more with more space.
+package enum IndexSpaceExceeded {
+    package static let code: Int32 = 0x4953  // 'IS'
+
+    static func failure() -> Failure {
+        Failure(
+            .finalization, "The movie index did not fit the space kept for it at the head of the file.",
+            advice: "Report this source.", fault: .environment, code: code)
+    }
+}
+
+/// One writing of the output file.
+private final class StitchPass {
+    private let job: StitchJob
+    private let feed: SourceFeed
+    private let container: OutputContainer
+    private let attempt: Stitcher.Attempt
+    private let interrupt: InterruptFlag
+    private var muxer: Muxer?
+    private var timeline: DecodeTimeline
+    private var video = VideoLane()
+    private var lanes: [Int] = []
+    private var result = StitchResult()
+    private var hash = HashedBytes()
+
+    private struct VideoLane {
+        var track = 0
+        var timeBase = TimeBase.milliseconds
+        /// Added to output times of each lane, in its own unit.
+        var shift: Int64 = 0
+        var format: FormatDescription?
+        var lastDecodeTime: Int64?
+        var lastPresentationTime: Int64?
+    }
+
+    init(_ job: StitchJob, _ attempt: Stitcher.Attempt, interrupt: InterruptFlag) throws(Failure) {
+        self.job = job
+        self.attempt = attempt
+        self.interrupt = interrupt
+        container = OutputContainer(job.container)
+        feed = try SourceFeed(job, interrupt: interrupt)
+        timeline = DecodeTimeline(depth: attempt.reorderDepth)
+    }
+
+    func run(_ supply: any SegmentSupply, progress: (Int) -> Void) throws(Failure) -> StitchResult {
+        for segment in job.segments {
+            // While the segment is still encoded, the sound up to its end is made ready.
+            try feed.readAhead(toNanoseconds: min(segment.end, segment.start &+ prefetchLimit).nanoseconds(in: job.timeBase))
+            let spooled = try supply.segment(segment.index)
+            try compare(spooled, with: segment)
+            if muxer == nil { try start(with: spooled) }
+            try write(spooled, segment)
+            progress(segment.index + 1)
+        }
+        try writeCarried(before: .max)
+        try finish()
+        return result
+    }
+
+    /// A minute of the source: what may wait in memory for a segment.
+    private var prefetchLimit: Int64 {
+        (try? MediaTime(value: 60, timescale: 1).ticks(in: job.timeBase)) ?? 0
+    }
+
+    // MARK: Proof of the segment against the source
+
+    private func compare(_ spooled: SpooledSegment, with segment: Segment) throws(Failure) {
+        let isLast = segment.index == job.segments.count - 1
+        let source = try feed.pictureTimes(below: isLast && job.rangeEnd == nil ? .max : segment.end)
+            .filter { $0 >= segment.start }
+        let returned = spooled.presentationTimes.sorted()
+        result.sourceFrames += source.count
+        var left = source.makeIterator()
+        var right = returned.makeIterator()
+        var (a, b) = (left.next(), right.next())
+        while a != nil || b != nil {
+            if let x = a, let y = b, x == y {
+                (a, b) = (left.next(), right.next())
+            } else if let x = a, b.map({ x < $0 }) ?? true {
+                result.missing += 1
+                note(x)
+                a = left.next()
+            } else if let y = b {
+                result.surplus += 1
+                note(y)
+                b = right.next()
+            }
+        }
+    }
+
+    private func note(_ time: Int64) {
+        if result.examples.count < 8 { result.examples.append(time) }
+    }
+
+    // MARK: Header
+
+    private func start(with first: SpooledSegment) throws(Failure) {
+        do {
+            let shift = try shift(first)
+            result.shift = shift
+            var options = container.options(
+                job: job, indexScale: attempt.indexScale, audioTracks: feed.laneCount,
+                timeBases: [job.timeBase] + (0..<feed.laneCount).map { feed.timeBase(ofLane: $0) })
+            options["avoid_negative_ts"] = "disabled"
+            let muxer = try Muxer(path: job.temporary, container: job.container, options: options)
+            let source = try sourceTrack()
+            video.format = first.format
+            video.track = try muxer.addTrack(
+                format: first.format, timeBase: container.videoTimeBase(job.timeBase), metadata: source.metadata,
+                disposition: source.disposition, attachments: source.attachments, averageFrameRate: source.averageFrameRate)
+            for lane in 0..<feed.laneCount {
+                let track = feed.track(ofLane: lane)
+                lanes.append(
+                    try muxer.addTrack(
+                        format: feed.format(ofLane: lane), timeBase: feed.timeBase(ofLane: lane), metadata: track.metadata,
+                        disposition: track.disposition, attachments: track.attachments, averageFrameRate: nil))
+            }
+            muxer.metadata = job.metadata
+            muxer.chapters = job.chapters
+            try muxer.writeHeader()
+            video.timeBase = muxer.timeBase(ofTrack: video.track)
+            video.shift = try shift.ticks(in: video.timeBase)
+            result.videoTimeBase = video.timeBase
+            self.muxer = muxer
+        } catch let error as MediaError {
+            throw Failure(error, role: .output)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.timing, "The time line does not fit \(job.container): \(error).")
+        }
+    }
+
+    private func sourceTrack() throws -> Track { feed.picture }
+
+    /// How far everything moves because the container holds no time below zero: the earliest decode time, made positive.
+    private func shift(_ first: SpooledSegment) throws -> MediaTime {
+        guard !container.holdsNegativeTimes else { return .zero }
+        var earliest = MediaTime.zero
+        if container.storesDecodeTimes {
+            var timeline = DecodeTimeline(depth: attempt.reorderDepth)
+            if let time = try timeline.decodeTimes(for: first.presentationTimes).first {
+                let relative = try MediaTime(ticks: time, in: job.timeBase).subtracting(job.origin)
+                earliest = min(earliest, relative)
+            }
+        }
+        let horizon = job.origin.nanoseconds &+ 2_000_000_000
+        for lane in 0..<feed.laneCount {
+            guard let sample = try feed.peek(lane: lane, readingUpTo: horizon), let time = sample.dts ?? sample.pts else { continue }
+            earliest = min(earliest, try MediaTime(ticks: time, in: sample.timeBase))
+        }
+        guard earliest < .zero else { return .zero }
+        // Whole ticks of the container, rounded away from zero.
+        let ticks = try earliest.negated().ticks(in: container.videoTimeBase(job.timeBase), rounding: .up)
+        return try MediaTime(ticks: ticks, in: container.videoTimeBase(job.timeBase))
+    }
+
+    // MARK: Samples
+
+    private func write(_ spooled: SpooledSegment, _ segment: Segment) throws(Failure) {
+        guard let muxer, let format = video.format else { return }
+        if spooled.format != format {
+            throw Failure(
+                .format, "Segment \(segment.index) was encoded with other parameter sets than the first one.",
+                advice: "All workers need the same encoder build; `weft capabilities` shows what a machine has.",
+                retry: .elsewhere, fault: .worker)
+        }
+        do {
+            let origin = try job.origin.ticks(in: job.timeBase)
+            var presentation: [Int64] = []
+            presentation.reserveCapacity(spooled.count)
+            for time in spooled.presentationTimes {
+                presentation.append(try job.timeBase.rescale(time &- origin, to: video.timeBase) &+ video.shift)
+            }
+            try separate(&presentation, spooled.presentationTimes)
+            let decode = try timeline.decodeTimes(for: presentation)
+            let durations = try Self.durations(
+                presentation, last: job.timeBase.rescale(segment.end &- origin, to: video.timeBase) &+ video.shift)
+            for index in 0..<spooled.count {
+                if interrupt.isSet { throw Failure.interrupted }
+                try writeCarried(before: container.interleavePoint(decode[index].nanoseconds(in: video.timeBase)))
+                let sample = try spooled.sample(
+                    index, pts: presentation[index], dts: decode[index], duration: durations[index], timeBase: video.timeBase)
+                sample.withUnsafeBytes { hash.update($0) }
+                try muxer.write(sample, track: video.track)
+            }
+            result.frames += spooled.count
+        } catch let error as MediaError {
+            throw Failure(error, role: .output)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.timing, "A time of segment \(segment.index) does not fit \(job.container): \(error).")
+        }
+    }
+
+    /// Frames that fall on one tick of a coarser container are moved to neighbouring ticks, and the loss is named.
+    private func separate(_ times: inout [Int64], _ source: [Int64]) throws(Failure) {
+        let order = times.indices.sorted { source[$0] < source[$1] }
+        var last = video.lastPresentationTime
+        var moved = 0
+        for index in order {
+            if let last, times[index] <= last {
+                times[index] = last + 1
+                moved += 1
+            }
+            last = times[index]
+        }
+        video.lastPresentationTime = last
+        guard moved > 0 else { return }
+        let loss =
+            "Some frames are closer together than \(job.container) can tell apart (1/\(video.timeBase.denominator) s); "
+            + "they were moved by that much. MP4 or MOV keep them."
+        if !result.losses.contains(loss) { result.losses.append(loss) }
+    }
+
+    /// Each picture lasts until the next one in presentation order; the segment's last until the segment's end.
+    private static func durations(_ times: [Int64], last end: Int64) -> [Int64] {
+        let order = times.indices.sorted { times[$0] < times[$1] }
+        var durations = [Int64](repeating: 1, count: times.count)
+        for (position, index) in order.enumerated() {
+            let following = position + 1 < order.count ? times[order[position + 1]] : end
+            durations[index] = max(1, following &- times[index])
+        }
+        return durations
+    }
+
+    private func writeCarried(before limit: Int64) throws(Failure) {
+        guard let muxer else { return }
+        if limit != .max {
+            let source = limit &+ job.origin.nanoseconds &- result.shift.nanoseconds
+            try feed.readAhead(toNanoseconds: source)
+        } else {
+            try feed.readAhead(toNanoseconds: .max)
+        }
+        // The lane that is furthest behind goes first.
+        while true {
+            var best: (lane: Int, time: Int64)?
+            for lane in lanes.indices {
+                guard let sample = feed.front(lane: lane) else { continue }
+                let time = (sample.dts ?? sample.pts ?? 0).nanoseconds(in: sample.timeBase) &+ result.shift.nanoseconds
+                if time < limit, time < best?.time ?? .max { best = (lane, time) }
+            }
+            guard let best, let sample = feed.pop(lane: best.lane) else { return }
+            do {
+                try muxer.write(try shifted(sample), track: lanes[best.lane])
+            } catch {
+                throw Failure(error, role: .output)
+            }
+        }
+    }
+
+    private func shifted(_ sample: Sample) throws(MediaError) -> Sample {
+        guard result.shift != .zero else { return sample }
+        guard let ticks = try? result.shift.ticks(in: sample.timeBase) else {
+            throw MediaError(.timing, .invalidData, "A time of a carried track is out of range.")
+        }
+        return sample.retimed(
+            pts: sample.pts.map { $0 &+ ticks }, dts: sample.dts.map { $0 &+ ticks }, duration: sample.duration,
+            timeBase: sample.timeBase)
+    }
+
+    private func finish() throws(Failure) {
+        guard let muxer else {
+            throw Failure(.asset, "There is no picture in the exported range.", exitCode: .badSource)
+        }
+        do {
+            result.bytes = try muxer.finish()
+        } catch {
+            if error.isIndexSpaceTooSmall { throw IndexSpaceExceeded.failure() }
+            throw Failure(error, role: .output)
+        }
+        result.videoHash = hash.finish()
+        result.losses += feed.damage.map { "Sound or another track was damaged in the source: \($0)" }
+    }
+}
