@@ -8,10 +8,17 @@ enum CodecLog {
         var context: UInt
         var thread: UInt
         var text: String
+        /// Counts up by one a line.
+        var number: UInt64
+    }
+
+    private struct State {
+        var lines: [Line] = []
+        var count: UInt64 = 0
     }
 
     private static let capacity = 64
-    private static let lines = Mutex<[Line]>([])
+    private static let state = Mutex(State())
 
     /// Installed once, before the first call into libav.
     static let installed: Void = {
@@ -41,18 +48,24 @@ enum CodecLog {
         }
         let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
         guard !line.isEmpty else { return }
-        lines.withLock { lines in
-            if lines.count == capacity { lines.removeFirst() }
-            lines.append(Line(context: UInt(bitPattern: context), thread: currentThread, text: line))
+        state.withLock { state in
+            if state.lines.count == capacity { state.lines.removeFirst() }
+            state.lines.append(
+                Line(context: UInt(bitPattern: context), thread: currentThread, text: line, number: state.count))
+            state.count += 1
         }
     }
 
-    /// The last lines that `context` or the current thread logged, oldest first, at most `count`.
-    static func recentLines(of context: UnsafeRawPointer?, count: Int = 8) -> [String] {
+    /// The number of the next line: what is logged from now on is "since" it.
+    static var mark: UInt64 { state.withLock { $0.count } }
+
+    /// The last lines that `context` or the current thread logged since `mark`, oldest first, at most `count`.
+    static func recentLines(of context: UnsafeRawPointer?, count: Int = 8, since mark: UInt64 = 0) -> [String] {
         let thread = currentThread
         let key = UInt(bitPattern: context)
-        return lines.withLock { lines in
-            lines.filter { $0.thread == thread || (key != 0 && $0.context == key) }.suffix(count).map(\.text)
+        return state.withLock { state in
+            state.lines.filter { $0.number >= mark && ($0.thread == thread || (key != 0 && $0.context == key)) }
+                .suffix(count).map(\.text)
         }
     }
 }

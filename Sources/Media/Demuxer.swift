@@ -207,9 +207,8 @@ package final class Demuxer {
             try check(min(code, pb.pointee.error, -1), .asset, "The index of \(location) could not be read.")
         }
         let entries = Self.entries(of: stream)
-        // Without cues the index holds only what lies before the read position.
-        let position = avio_seek(pb, 0, SEEK_CUR)
-        return ClusterIndex(entries: entries, isWhole: entries.contains { $0.position > position })
+        // Without cues the seek parses clusters until it knows two random access points, and the index holds those.
+        return ClusterIndex(entries: entries, isWhole: Set(entries.map(\.position)).count > 2)
     }
 
     private static func entries(of stream: UnsafeMutablePointer<AVStream>) -> [IndexEntry] {

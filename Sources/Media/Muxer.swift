@@ -60,8 +60,8 @@ package final class Muxer {
     /// - Returns: the number of the track in `write`.
     package func addTrack(
         format: FormatDescription, timeBase: TimeBase, metadata: Metadata = [:], disposition: Track.Disposition = [],
-        language: String? = nil, attachments: [Attachment] = [], averageFrameRate: Rational? = nil,
-        sampleAspectRatio: Rational? = nil, codecTag: String? = nil
+        language: String? = nil, attachments: [Attachment] = [], averageFrameRate: Ratio? = nil,
+        sampleAspectRatio: Ratio? = nil, codecTag: String? = nil
     ) throws(MediaError) -> Int {
         try require(.open, "A track can be added only before the header.")
         guard container.canHold(codec: format.codecName) else {
@@ -73,16 +73,16 @@ package final class Muxer {
         try check(
             avcodec_parameters_copy(parameters, format.parameters), .format, "The format could not be copied.")
         parameters.pointee.codec_tag = try tag(for: format, forced: codecTag)
-        stream.pointee.time_base = AVRational(num: timeBase.numerator, den: timeBase.denominator)
+        stream.pointee.time_base = AVRational(timeBase)
         stream.pointee.disposition = disposition.rawValue
         if let averageFrameRate {
-            stream.pointee.avg_frame_rate = averageFrameRate.libav
-            stream.pointee.r_frame_rate = averageFrameRate.libav
+            stream.pointee.avg_frame_rate = AVRational(averageFrameRate)
+            stream.pointee.r_frame_rate = AVRational(averageFrameRate)
         }
-        if let aspect = sampleAspectRatio ?? Rational(known: parameters.pointee.sample_aspect_ratio) {
+        if let aspect = sampleAspectRatio ?? Ratio(parameters.pointee.sample_aspect_ratio) {
             // The two must agree, or the muxer refuses.
-            stream.pointee.sample_aspect_ratio = aspect.libav
-            parameters.pointee.sample_aspect_ratio = aspect.libav
+            stream.pointee.sample_aspect_ratio = AVRational(aspect)
+            parameters.pointee.sample_aspect_ratio = AVRational(aspect)
         }
         var tags = metadata.removing(Self.generatedKeys)
         if let language { tags["language"] = language }
@@ -104,7 +104,7 @@ package final class Muxer {
     package func set(chapters: [Chapter]) throws(MediaError) {
         try require(.open, "Chapters can be set only before the header.")
         for chapter in chapters {
-            let unit = AVRational(num: chapter.timeBase.numerator, den: chapter.timeBase.denominator)
+            let unit = AVRational(chapter.timeBase)
             guard let added = weft_add_chapter(context, chapter.id, unit, chapter.start, chapter.end) else {
                 throw MediaError(.resources, .outOfMemory, "No memory for chapters.")
             }
@@ -203,7 +203,7 @@ package final class Muxer {
         packet.pointee.duration = sample.duration
         packet.pointee.pos = -1
         av_packet_rescale_ts(
-            packet, AVRational(num: sample.timeBase.numerator, den: sample.timeBase.denominator), unit)
+            packet, AVRational(sample.timeBase), unit)
         let code = av_write_frame(context, packet)
         av_packet_unref(packet)
         try check(
