@@ -116,6 +116,7 @@ static inline int weft_profile_unknown(void) { return -99; }
 // In-out lists: libavfilter takes both and gives back what stayed open; a graph with loose ends is an error here.
 static inline int weft_filter_parse(AVFilterGraph *g, const char *text, AVFilterInOut **inputs, AVFilterInOut **outputs) {
     return avfilter_graph_parse_ptr(g, text, inputs, outputs, NULL);
+}
 
 // Containers: error tags and casts that are not imported.
 static inline int weft_averror_http_not_found(void) { return AVERROR_HTTP_NOT_FOUND; }

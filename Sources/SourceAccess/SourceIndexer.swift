@@ -96,7 +96,7 @@ package struct SourceIndexer {
             timeBase: track.timeBase,
             keyframes: syncs.map { Keyframe(pts: $0.timestamp, dts: $0.timestamp, position: $0.position, kind: .open) },
             start: first.timestamp, end: max(last.timestamp + 1, reading.end), sampleCount: nil, origin: .container)
-        let wanted = try SegmentPlan.make(index: sketch, target: target).segments.map(\.start)
+        let wanted = try SegmentPlan.make(index: sketch, target: target ?? SegmentPlan.defaultTarget).segments.map(\.start)
         var keyframes = reading.keyframes
         var cursor = 0
         for start in wanted.dropFirst() {

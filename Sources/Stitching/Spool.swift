@@ -115,6 +115,10 @@ package final class SpoolWriter {
         size += Int64(bytes.count)
     }
 
+    private func write(_ bytes: [UInt8]) throws(Failure) {
+        try bytes.span.withUnsafeBytes { (raw) throws(Failure) in try write(raw) }
+    }
+
     private func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
         var rest = bytes
         while !rest.isEmpty {
@@ -141,11 +145,11 @@ package final class SpoolWriter {
                 advice: "It is encoded again; if it repeats, check that worker's memory and network.",
                 retry: .elsewhere, fault: .worker)
         }
-        try table.withUnsafeBytes { (bytes) throws(Failure) in try write(bytes) }
-        try archive.withUnsafeBytes { (bytes) throws(Failure) in try write(bytes) }
+        try write(table)
+        try write(archive)
         let whole = hash.finish()
         let trailer = SpoolTrailer(payload: payload, table: UInt64(table.count), archive: UInt64(archive.count))
-        try trailer.bytes.withUnsafeBytes { (bytes) throws(Failure) in try write(bytes) }
+        try write(trailer.bytes)
         guard fdatasync(descriptor) == 0 else { throw Spool.failure("sync", temporary, errno: errno) }
         close(descriptor)
         descriptor = -1

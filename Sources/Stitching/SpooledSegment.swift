@@ -24,17 +24,16 @@ package final class SpooledSegment {
         self.index = index
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Spool.failure("open", path, errno: errno) }
-        do {
+        do throws(Failure) {
             let parts = try Self.readParts(descriptor, path)
             payload = parts.trailer.payload
-            table = try SampleTable(bytes: parts.table)
-            format = try FormatDescription(archive: parts.archive)
-        } catch let failure as Failure {
-            close(descriptor)
-            throw failure
+            guard let table = try? parts.table.span.withUnsafeBytes({ try SampleTable(bytes: $0) }), let format = try? FormatDescription(archive: parts.archive)
+            else { throw Self.damaged(path) }
+            self.table = table
+            self.format = format
         } catch {
             close(descriptor)
-            throw Self.damaged(path)
+            throw error
         }
         var offsets: [UInt64] = []
         offsets.reserveCapacity(table.entries.count)
@@ -61,8 +60,8 @@ package final class SpooledSegment {
         let entry = table.entries[number]
         let start = offsets[number]
         try load(start, count: Int(entry.size))
-        do {
-            return try window.withUnsafeBytes { (bytes) throws(MediaError) in
+        do throws(MediaError) {
+            return try window.span.withUnsafeBytes { (bytes) throws(MediaError) in
                 let from = Int(start - windowStart)
                 return try Sample(
                     bytes: UnsafeRawBufferPointer(rebasing: bytes[from..<(from + Int(entry.size))]), format: format,

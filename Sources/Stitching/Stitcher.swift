@@ -1,7 +1,7 @@
 package import ClusterProtocol
 package import Media
-package import MediaTime
-package import SegmentPlan
+internal import MediaTime
+internal import SegmentPlan
 internal import SourceAccess
 
 /// Muxes the finished prefix of a job while the rest is still encoded: spool + source tracks → one container.
