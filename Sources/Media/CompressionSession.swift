@@ -40,7 +40,7 @@ public final class CompressionSession {
         }
         self.scratch = scratch
         do {
-            format = try Self.describe(context)
+            format = try Self.describe(context, settings)
         } catch {
             Self.free(context, scratch)
             throw error
@@ -58,7 +58,8 @@ public final class CompressionSession {
     }
 
     private static func describe(
-        _ context: UnsafeMutablePointer<AVCodecContext>, extradata: UnsafeBufferPointer<UInt8>? = nil
+        _ context: UnsafeMutablePointer<AVCodecContext>, _ settings: CompressionSettings,
+        extradata: UnsafeBufferPointer<UInt8>? = nil
     ) throws(MediaError) -> FormatDescription {
         var parameters = avcodec_parameters_alloc()
         defer { avcodec_parameters_free(&parameters) }
@@ -74,7 +75,9 @@ public final class CompressionSession {
             parameters.pointee.extradata = copy.assumingMemoryBound(to: UInt8.self)
             parameters.pointee.extradata_size = Int32(extradata.count)
         }
-        return try FormatDescription(copying: parameters)
+        // The container repeats these beside the bit stream (ISO/IEC 14496-12 §12.1.5 `mdcv`, `clli`; Matroska's `Colour`).
+        let attachments = [settings.masteringDisplay?.attachment, settings.contentLight?.attachment].compactMap { $0 }
+        return try FormatDescription(copying: parameters, attachments: attachments)
     }
 
     // MARK: Encoding
@@ -174,7 +177,7 @@ public final class CompressionSession {
         let adopted = Sample(adopting: packet, track: 0, format: format, timeBase: timeBase)
         var size = 0
         if let data = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size), size > 0 {
-            format = try Self.describe(context, extradata: UnsafeBufferPointer(start: data, count: size))
+            format = try Self.describe(context, settings, extradata: UnsafeBufferPointer(start: data, count: size))
         }
         guard isVideo else { return adopted.described(by: format, track: 0) }
         // Promise to the caller: the samples' times are the frames' times, each once.

@@ -164,8 +164,8 @@ final class FilterChain {
         if let name = av_get_pix_fmt_name(AVPixelFormat(av_buffersink_get_format(sink))) {
             format.pixelFormat = String(cString: name)
         }
-        format.sampleAspectRatio = Ratio(av_buffersink_get_sample_aspect_ratio(sink))
-        format.frameRate = Ratio(av_buffersink_get_frame_rate(sink))
+        format.sampleAspectRatio = Rational(known: av_buffersink_get_sample_aspect_ratio(sink))
+        format.frameRate = Rational(known: av_buffersink_get_frame_rate(sink))
         return format
     }
 
@@ -175,7 +175,7 @@ final class FilterChain {
         guard av_buffersink_get_ch_layout(sink, &layout) >= 0,
             let name = av_get_sample_fmt_name(AVSampleFormat(av_buffersink_get_format(sink)))
         else { return nil }
-        let unit = Ratio(av_buffersink_get_time_base(sink))
+        let unit = Rational(known: av_buffersink_get_time_base(sink))
         return AudioFormat(
             sampleRate: Int(av_buffersink_get_sample_rate(sink)), sampleFormat: String(cString: name),
             channelLayout: channelLayoutDescription(&layout),

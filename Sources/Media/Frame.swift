@@ -66,7 +66,7 @@ public struct Frame: Sendable {
         }
         return String(cString: name)
     }
-    public var sampleAspectRatio: Ratio? { Ratio(native.pointee.sample_aspect_ratio) }
+    public var sampleAspectRatio: Rational? { Rational(known: native.pointee.sample_aspect_ratio) }
     public var isInterlaced: Bool { weft_frame_is_interlaced(native) != 0 }
     /// Meaningful for interlaced pictures only.
     public var isTopFieldFirst: Bool { weft_frame_is_top_first(native) != 0 }

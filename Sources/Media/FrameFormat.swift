@@ -9,16 +9,16 @@ public struct FrameFormat: Sendable, Hashable {
     /// libavutil's name: `yuv420p`, `yuv420p10le`, `nv12`…
     public var pixelFormat: String
     /// `nil` where unknown; then samples are taken for square.
-    public var sampleAspectRatio: Ratio?
+    public var sampleAspectRatio: Rational?
     /// Unit of the frames' times.
     public var timeBase: TimeBase
     /// Nominal frames a second, for rate control and level; `nil` where unknown. Timestamps decide otherwise.
-    public var frameRate: Ratio?
+    public var frameRate: Rational?
     public var colour: ColourDescription
 
     public init(
-        width: Int, height: Int, pixelFormat: String, timeBase: TimeBase, frameRate: Ratio? = nil,
-        sampleAspectRatio: Ratio? = nil, colour: ColourDescription = .unspecified
+        width: Int, height: Int, pixelFormat: String, timeBase: TimeBase, frameRate: Rational? = nil,
+        sampleAspectRatio: Rational? = nil, colour: ColourDescription = .unspecified
     ) {
         self.width = width
         self.height = height
