@@ -59,7 +59,9 @@ struct BoundaryPlanner {
                 return Boundary(keyframe: keyframe, entry: entry)
             }
         }
-        guard let best, distance(best.pts, end) >= UInt64(lengths.minimum) else { return nil }
+        guard let best, distance(best.pts, end) >= UInt64(lengths.minimum),
+            distance(best.pts, aim) <= distance(end, aim)
+        else { return nil }
         return Boundary(keyframe: best, entry: best)
     }
 

@@ -6,8 +6,8 @@ package import MediaTime
 ///
 /// 1. From a segment's start, the boundary is the keyframe nearest to start + target (the earlier of two equally near)
 ///    among those at or after start + minimum. So short groups of pictures are joined and a long one is a segment.
-/// 2. A remainder no longer than the target is one segment; a last segment shorter than the minimum joins its
-///    predecessor. Only a track shorter than the minimum gives a segment shorter than it.
+/// 2. Where the end is nearer to start + target than that keyframe, the segment is the last; so it is where the rest
+///    would be shorter than the minimum. Only a track shorter than the minimum gives a segment shorter than it.
 /// 3. Boundaries are clean or open keyframes. A recovery point or a doubtful keyframe is used only where the segment
 ///    would otherwise exceed twice the target, and decoding then enters at the clean or open keyframe before it, or,
 ///    where there is none, at the start of the track. As each such segment decodes all its pre-roll, it aims for at
