@@ -28,3 +28,20 @@ public struct TimeBase: Hashable, Sendable, Codable, CustomStringConvertible {
 
     public var description: String { "\(numerator)/\(denominator)" }
 }
+
+extension TimeBase {
+    private enum CodingKeys: String, CodingKey { case numerator, denominator }
+
+    /// - Throws: `DecodingError` unless both are positive: a zero from outside must not become a division by zero.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let numerator = try container.decode(Int32.self, forKey: .numerator)
+        let denominator = try container.decode(Int32.self, forKey: .denominator)
+        guard let timeBase = TimeBase(numerator: numerator, denominator: denominator) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .denominator, in: container,
+                debugDescription: "\(numerator)/\(denominator) is not a time base: both must be positive")
+        }
+        self = timeBase
+    }
+}
