@@ -37,7 +37,10 @@ final class Interruption: Sendable {
         // Without a pipe (no descriptors left) the signals keep their default meaning, which is to end.
         guard pipe(&ends) == 0 else { return interruption }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        // Touched here first: a handler must not be the one that initializes a global.
         pipeEnd.store(ends[1], ordering: .relaxed)
+        signals.store(0, ordering: .relaxed)
+        isLineOpen.store(false, ordering: .relaxed)
         let reader = ends[0]
         let thread = Thread {
             var byte: UInt8 = 0

@@ -1,4 +1,5 @@
-@preconcurrency internal import Foundation
+internal import CGetopt
+internal import Foundation
 internal import Synchronization
 
 /// A command line taken apart by the option table; values are still text.
@@ -100,40 +101,30 @@ extension Parser {
         // apart from an unknown option, and nothing is printed.
         let letters = options.compactMap { entry in entry.letter.map { "\($0)" + (entry.value == nil ? "" : ":") } }
         let short = "-:" + letters.joined()
-        restart()
+        weft_getopt_restart()
 
         var invocation = Invocation(command: command)
         let count = Int32(arguments.pointers.count - 1)
         while true {
-            // Before the call: the word that is about to be looked at, for messages about bundled letters.
-            let code = getopt_long(count, arguments.pointers, short, long, nil)
+            let code = weft_getopt_next(count, arguments.pointers, short, long)
             if code == -1 { break }
-            let value = optarg.map { String(cString: $0) }
+            let value = weft_getopt_value().map { String(cString: $0) }
             switch code {
             case 1:
                 invocation.operands.append(value ?? "")
             case Int32(UInt8(ascii: "?")), Int32(UInt8(ascii: ":")):
-                throw complaint(code, last: arguments.text(at: Int(optind) - 1), options: options, command: command)
+                throw complaint(
+                    code, last: arguments.text(at: Int(weft_getopt_index()) - 1), options: options, command: command)
             default:
                 guard let entry = entry(for: code, among: options) else { continue }
                 try store(value, for: entry, in: &invocation)
             }
         }
-        for index in Int(optind)..<max(Int(optind), Int(count)) {
+        let next = Int(weft_getopt_index())
+        for index in next..<max(next, Int(count)) {
             invocation.operands.append(arguments.text(at: index))
         }
         return invocation
-    }
-
-    private static func restart() {
-        #if canImport(Darwin)
-            optreset = 1
-            optind = 1
-        #else
-            // glibc takes 0 for "forget everything", also the place inside a bundle of letters.
-            optind = 0
-        #endif
-        opterr = 0
     }
 
     private static func entry(for code: Int32, among options: [OptionEntry]) -> OptionEntry? {
@@ -161,14 +152,15 @@ extension Parser {
     private static func complaint(
         _ code: Int32, last word: String, options: [OptionEntry], command: CommandEntry
     ) -> UsageError {
-        let known = entry(for: optopt, among: options).map(\.self)
+        let offender = weft_getopt_offender()
+        let known = entry(for: offender, among: options)
         if code == Int32(UInt8(ascii: ":")), let known {
             return UsageError(command.name, "--\(known.name) needs a value: --\(known.name) \(known.value ?? "").")
         }
-        if optopt >= firstCode, let known {
+        if offender >= firstCode, let known {
             return UsageError(command.name, "--\(known.name) takes no value.")
         }
-        if optopt != 0, optopt < 128, let scalar = Unicode.Scalar(UInt32(optopt)) {
+        if offender > 0, offender < 128, let scalar = Unicode.Scalar(UInt32(offender)) {
             return UsageError(command.name, "unknown option '-\(Character(scalar))'.")
         }
         let name = String(word.drop { $0 == "-" }.prefix { $0 != "=" })

@@ -48,7 +48,6 @@ enum Quantity {
             let digits = parts[1]
             guard digits.count <= 6, let value = Int64(digits.isEmpty ? "0" : digits) else { return nil }
             let (scaled, tooBig) = value.multipliedReportingOverflow(by: multiple)
-            let divisor = power10(digits.count)
             guard !tooBig else { return nil }
             // 1.1MiB is no whole number of bytes; the part below one byte or bit means nothing here.
             fraction = scaled / power10(digits.count)

@@ -67,7 +67,9 @@ enum EncoderName {
     static func codec(_ name: String) -> ExportSettings.VideoCodec? {
         if name.hasPrefix("libx264") || name == "libopenh264" || name.hasPrefix("h264_") { return .h264 }
         if name == "libx265" || name == "libkvazaar" || name.hasPrefix("hevc_") { return .hevc }
-        if name == "libsvtav1" || name.hasPrefix("libaom") || name == "librav1e" || name.hasPrefix("av1_") { return .av1 }
+        if name == "libsvtav1" || name.hasPrefix("libaom") || name == "librav1e" || name.hasPrefix("av1_") {
+            return .av1
+        }
         if name == "libvpx-vp9" || name.hasPrefix("vp9_") { return .vp9 }
         if name.hasPrefix("prores") { return .prores }
         return name == "copy" ? .copy : nil

@@ -26,7 +26,9 @@ struct ProgressLine: Sendable {
         var parts: [String] = [progress.stage.rawValue]
         if let share = progress.share { parts[0] += " " + Wording.percent(share) }
         if progress.framesDone > 0 {
-            parts.append((progress.framesTotal.map { "\(progress.framesDone) of \($0)" } ?? "\(progress.framesDone)") + " frames")
+            parts.append(
+                (progress.framesTotal.map { "\(progress.framesDone) of \($0)" } ?? "\(progress.framesDone)") + " frames"
+            )
         }
         if progress.framesPerSecond > 0 { parts.append("\(Wording.decimal(progress.framesPerSecond, 1)) fps") }
         if let realtime = progress.realtime { parts.append("\(Wording.decimal(realtime, 2))x real time") }
