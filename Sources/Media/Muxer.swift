@@ -60,8 +60,8 @@ package final class Muxer {
     /// - Returns: the number of the track in `write`.
     package func addTrack(
         format: FormatDescription, timeBase: TimeBase, metadata: Metadata = [:], disposition: Track.Disposition = [],
-        language: String? = nil, attachments: [Attachment] = [], averageFrameRate: Ratio? = nil,
-        sampleAspectRatio: Ratio? = nil, codecTag: String? = nil
+        language: String? = nil, attachments: [Attachment] = [], averageFrameRate: Rational? = nil,
+        sampleAspectRatio: Rational? = nil, codecTag: String? = nil
     ) throws(MediaError) -> Int {
         try require(.open, "A track can be added only before the header.")
         guard container.canHold(codec: format.codecName) else {
@@ -79,7 +79,7 @@ package final class Muxer {
             stream.pointee.avg_frame_rate = AVRational(averageFrameRate)
             stream.pointee.r_frame_rate = AVRational(averageFrameRate)
         }
-        if let aspect = sampleAspectRatio ?? Ratio(parameters.pointee.sample_aspect_ratio) {
+        if let aspect = sampleAspectRatio ?? Rational(known: parameters.pointee.sample_aspect_ratio) {
             // The two must agree, or the muxer refuses.
             stream.pointee.sample_aspect_ratio = AVRational(aspect)
             parameters.pointee.sample_aspect_ratio = AVRational(aspect)

@@ -59,11 +59,11 @@ public struct Track: Sendable, Identifiable {
     /// Presentation time of the first sample, as far as the container tells.
     public let startTicks: Int64?
     public let durationTicks: Int64?
-    public let averageFrameRate: Ratio?
+    public let averageFrameRate: Rational?
     /// The lowest rate at which every timestamp can be told: libav's guess, half-right for variable rates.
-    public let realFrameRate: Ratio?
+    public let realFrameRate: Rational?
     /// Width of a pixel over its height. The container's word goes before the codec's.
-    public let sampleAspectRatio: Ratio?
+    public let sampleAspectRatio: Rational?
     public let fieldOrder: FieldOrder
     public let disposition: Disposition
     public let metadata: Metadata
@@ -96,10 +96,10 @@ extension Track {
         self.timeBase = timeBase
         startTicks = s.start_time == weft_no_pts() ? nil : s.start_time
         durationTicks = s.duration == weft_no_pts() || s.duration <= 0 ? nil : s.duration
-        averageFrameRate = Ratio(s.avg_frame_rate)
-        realFrameRate = Ratio(s.r_frame_rate)
+        averageFrameRate = Rational(known: s.avg_frame_rate)
+        realFrameRate = Rational(known: s.r_frame_rate)
         sampleAspectRatio =
-            Ratio(s.sample_aspect_ratio) ?? Ratio(parameters.pointee.sample_aspect_ratio)
+            Rational(known: s.sample_aspect_ratio) ?? Rational(known: parameters.pointee.sample_aspect_ratio)
         fieldOrder = FieldOrder(parameters.pointee.field_order)
         disposition = Disposition(rawValue: s.disposition)
         metadata = Metadata(s.metadata)

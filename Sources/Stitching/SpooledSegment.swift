@@ -27,7 +27,7 @@ package final class SpooledSegment {
         do throws(Failure) {
             let parts = try Self.readParts(descriptor, path)
             payload = parts.trailer.payload
-            guard let table = try? parts.table.span.withUnsafeBytes({ try SampleTable(bytes: $0) }), let format = try? FormatDescription(archive: parts.archive)
+            guard let table = parts.table.withUnsafeBytes({ try? SampleTable(bytes: $0) }), let format = try? FormatDescription(archive: parts.archive)
             else { throw Self.damaged(path) }
             self.table = table
             self.format = format
@@ -61,7 +61,7 @@ package final class SpooledSegment {
         let start = offsets[number]
         try load(start, count: Int(entry.size))
         do throws(MediaError) {
-            return try window.span.withUnsafeBytes { (bytes) throws(MediaError) in
+            return try window.withUnsafeBytes { (bytes) throws(MediaError) in
                 let from = Int(start - windowStart)
                 return try Sample(
                     bytes: UnsafeRawBufferPointer(rebasing: bytes[from..<(from + Int(entry.size))]), format: format,

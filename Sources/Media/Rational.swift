@@ -1,0 +1,27 @@
+internal import CFFmpeg
+
+/// A ratio such as a frame rate (30000/1001 pictures a second) or the aspect of a sample (4/3).
+public struct Rational: Sendable, Hashable, Codable, CustomStringConvertible {
+    public let numerator: Int32
+    /// Positive.
+    public let denominator: Int32
+
+    /// - Returns: `nil` unless the denominator is positive.
+    public init?(_ numerator: Int32, _ denominator: Int32) {
+        guard denominator > 0 else { return nil }
+        self.numerator = numerator
+        self.denominator = denominator
+    }
+
+    /// `nil` where libav says "unknown": 0 on either side.
+    init?(known rational: AVRational) {
+        guard rational.num > 0, rational.den > 0 else { return nil }
+        self.init(rational.num, rational.den)
+    }
+
+    var libav: AVRational { AVRational(num: numerator, den: denominator) }
+
+    /// For text shown to people; never for arithmetic on times.
+    public var approximation: Double { Double(numerator) / Double(denominator) }
+    public var description: String { "\(numerator)/\(denominator)" }
+}
