@@ -38,7 +38,8 @@ package struct SegmentPlan: Hashable, Sendable, Codable {
     /// - Parameters:
     ///   - target: The length wanted, positive; +∞ for one segment. Below `minimum` it is raised to it, with a note.
     ///   - minimum: The least length of a segment, a number not below 0.
-    ///   - start: Start of the range to export, in ticks of the index's time base; the track's start where `nil` or earlier.
+    ///   - start: Start of the range to export, in ticks of the index's time base; the track's start where `nil`
+    ///     or earlier.
     ///   - end: End of the range, itself excluded; the track's end where `nil` or later.
     package static func make(
         index: KeyframeIndex, target: MediaTime = defaultTarget, minimum: MediaTime = defaultMinimum,

@@ -1,5 +1,5 @@
 /// Why there is no plan.
-package enum SegmentPlanError: Error, Hashable, Sendable, Codable, CustomStringConvertible {
+package enum SegmentPlanError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The track has no duration.
     case emptyTrack
     /// The range to export has nothing in common with the track.
