@@ -60,10 +60,11 @@ package final class SpooledSegment {
         let entry = table.entries[number]
         let start = offsets[number]
         try load(start, count: Int(entry.size))
-        do throws(MediaError) {
-            return try window.withUnsafeBytes { (bytes) throws(MediaError) in
-                let from = Int(start - windowStart)
-                return try Sample(
+        let from = Int(start - windowStart)
+        let format = format
+        do {
+            return try window.span.withUnsafeBytes { (bytes) throws(MediaError) in
+                try Sample(
                     bytes: UnsafeRawBufferPointer(rebasing: bytes[from..<(from + Int(entry.size))]), format: format,
                     timeBase: timeBase, pts: pts, dts: dts, duration: duration, isSync: entry.flags.contains(.sync))
             }
