@@ -61,16 +61,14 @@ package final class SpooledSegment {
         let start = offsets[number]
         try load(start, count: Int(entry.size))
         let from = Int(start - windowStart)
-        let format = format
-        do {
-            return try window.span.withUnsafeBytes { (bytes) throws(MediaError) in
+        let made = window.withUnsafeBytes { bytes in
+            Result { () throws(MediaError) in
                 try Sample(
                     bytes: UnsafeRawBufferPointer(rebasing: bytes[from..<(from + Int(entry.size))]), format: format,
                     timeBase: timeBase, pts: pts, dts: dts, duration: duration, isSync: entry.flags.contains(.sync))
             }
-        } catch {
-            throw Failure(error, role: .output)
         }
+        return try made.mapError { Failure($0, role: .output) }.get()
     }
 
     private func load(_ start: UInt64, count: Int) throws(Failure) {
