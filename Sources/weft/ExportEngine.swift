@@ -16,25 +16,6 @@ enum ExportEngine {
     }
 }
 
-/// The seams of the commands that only look.
-enum SourceEngine {
-    static func probe(_ source: String) async throws(Failure) -> ProbeReport {
-        throw Failure(notBuiltIn: "probe")
-    }
-
-    static func plan(_ request: PlanRequest) async throws(Failure) -> PlanReport {
-        throw Failure(notBuiltIn: "plan")
-    }
-
-    static func verify(_ request: VerifyRequest) async throws(Failure) -> VerifyReport {
-        throw Failure(notBuiltIn: "verify")
-    }
-
-    static func capabilities() async throws(Failure) -> CapabilitiesReport {
-        throw Failure(notBuiltIn: "capabilities")
-    }
-}
-
 /// The seam of a slot: runs leases from the coordinator it is told until that says to stop.
 enum SlotEngine {
     static func run(_ request: SlotRequest) async throws(Failure) -> ExitCode {
@@ -43,7 +24,7 @@ enum SlotEngine {
 }
 
 extension Failure {
-    fileprivate init(notBuiltIn command: String) {
+    init(notBuiltIn command: String) {
         self.init(
             .resources, "This build has no engine for '\(command)'.", advice: "Use a complete build.",
             fault: .environment)
