@@ -12,14 +12,14 @@ public final class AssetWriterInput: Sendable {
         public var disposition: Track.Disposition
         public var language: String?
         public var attachments: [Attachment]
-        public var averageFrameRate: Ratio?
+        public var averageFrameRate: Rational?
         /// Samples are rare (subtitles, data): the other tracks do not wait for the next one.
         public var isSparse: Bool
 
         public init(
             format: FormatDescription, timeBase: TimeBase, metadata: Metadata = [:],
             disposition: Track.Disposition = [], language: String? = nil, attachments: [Attachment] = [],
-            averageFrameRate: Ratio? = nil, isSparse: Bool? = nil
+            averageFrameRate: Rational? = nil, isSparse: Bool? = nil
         ) {
             self.format = format
             self.timeBase = timeBase

@@ -5,7 +5,7 @@ internal import Foundation
 /// rises while anything moves. A process that is stopped or hung in a driver writes nothing or the same number.
 struct SlotStatus: Hashable, Sendable {
     /// `nil` between leases.
-    var lease: LeaseID?
+    var lease: LeaseName?
     /// Seconds that `work` may stand still.
     var stallSeconds: Double
     var work: Int64
@@ -13,7 +13,7 @@ struct SlotStatus: Hashable, Sendable {
     /// `lease stall work`, `-` for no lease.
     var line: String { "\(lease.map(\.description) ?? "-") \(stallSeconds) \(work)\n" }
 
-    init(lease: LeaseID?, stallSeconds: Double, work: Int64) {
+    init(lease: LeaseName?, stallSeconds: Double, work: Int64) {
         self.lease = lease
         self.stallSeconds = stallSeconds
         self.work = work
@@ -25,7 +25,7 @@ struct SlotStatus: Hashable, Sendable {
         if words[0] == "-" {
             lease = nil
         } else {
-            guard let id = LeaseID(String(words[0])) else { return nil }
+            guard let id = LeaseName(String(words[0])) else { return nil }
             lease = id
         }
         stallSeconds = stall
@@ -40,7 +40,7 @@ struct StatusPipe {
         if flags >= 0 { _ = fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK) }
     }
 
-    func report(_ lease: LeaseID?, stall: Double, work: Int64) {
+    func report(_ lease: LeaseName?, stall: Double, work: Int64) {
         let line = SlotStatus(lease: lease, stallSeconds: stall, work: work).line
         _ = line.utf8CString.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count - 1) }
     }

@@ -5,7 +5,7 @@ import SegmentPlan
 
 /// One filled-in message of every type, with the sizes of the payload frames it travels with.
 enum Examples {
-    static let lease = LeaseID(job: "job-1", fence: 41)
+    static let lease = LeaseName(job: "job-1", fence: 41)
     static let stages = StageSeconds(read: 0.25, decode: 1.5, filter: 0.125, encode: 9, send: 0.5)
     static let failure = Failure(
         .encoder, "The encoder refused a frame.", advice: "Try another preset.", retry: .elsewhere, fault: .worker,
@@ -50,7 +50,7 @@ enum Examples {
                     encoders: [EncoderOffer(name: "libx264"), EncoderOffer(name: "av1_vaapi", hardware: true)],
                     cores: 64, memory: 1 << 38, threads: 4,
                     predecessor: ProcessEnd(
-                        incarnation: "a001", cause: .signalled, code: 9, lease: LeaseID(job: "job-1", fence: 40),
+                        incarnation: "a001", cause: .signalled, code: 9, lease: LeaseName(job: "job-1", fence: 40),
                         log: ["killed"]),
                     resume: lease)), []
         ),

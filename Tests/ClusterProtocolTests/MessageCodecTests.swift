@@ -44,7 +44,7 @@ import Testing
     func unknownFields() throws {
         let header = #"{"weft":1,"type":"progress","lease":"j:7","frames":3,"colour":{"deep":[1,2]},"weight":1e9}"#
         let back: WorkerMessage = try decode(Array(header.utf8))
-        #expect(back == .progress(Progress(lease: LeaseID(job: "j", fence: 7), frames: 3, ticks: nil)))
+        #expect(back == .progress(Progress(lease: LeaseName(job: "j", fence: 7), frames: 3, ticks: nil)))
     }
 
     @Test("A client may leave out every setting that it does not care about")
@@ -197,15 +197,15 @@ import Testing
 @Suite struct LeaseIDTests {
     @Test("A lease id is its text and back")
     func roundTrip() {
-        let lease = LeaseID(job: "a_b-C9", fence: .max)
-        #expect(LeaseID(lease.description) == lease)
+        let lease = LeaseName(job: "a_b-C9", fence: .max)
+        #expect(LeaseName(lease.description) == lease)
     }
 
     @Test(
         "Other texts are no lease ids",
         arguments: ["", ":", "a:", ":1", "a:01", "a:+1", "a b:1", "a/b:1", "a:1:", "é:1"])
     func refused(text: String) {
-        #expect(LeaseID(text) == nil)
+        #expect(LeaseName(text) == nil)
     }
 }
 
