@@ -139,9 +139,10 @@ package final class Demuxer {
     /// Moves to the last random access point at or before `ticks` (units of the track's time base).
     ///
     /// MP4 compares decode times, Matroska presentation times; what follows is in decode order from a sync sample.
-    /// - Parameter anySample: to the last sample at or before, sync or not: for looking at times, not for decoding.
+    ///
+    /// - Parameter anySample: stop at any sample, where the container can; it may not be decodable.
     package func seek(track index: Int, toTicks ticks: Int64, anySample: Bool = false) throws(MediaError) {
-        let flags = anySample ? AVSEEK_FLAG_BACKWARD | AVSEEK_FLAG_ANY : AVSEEK_FLAG_BACKWARD
+        let flags = AVSEEK_FLAG_BACKWARD | (anySample ? AVSEEK_FLAG_ANY : 0)
         try check(
             av_seek_frame(context, Int32(index), ticks, flags), .asset,
             "\(location) could not be positioned at \(ticks) ticks of track \(index).", context: context)
