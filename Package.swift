@@ -63,7 +63,7 @@ let package = Package(
 
         tests(of: "MediaTime"),
         tests(of: "SegmentPlan", ["MediaTime"]),
-        tests(of: "ClusterProtocol"),
+        tests(of: "ClusterProtocol", ["MediaTime", "SegmentPlan"]),
         tests(of: "Scheduling", ["ClusterProtocol"]),
         tests(of: "Messaging"),
         tests(of: "JobStore", ["ClusterProtocol", "Scheduling"]),

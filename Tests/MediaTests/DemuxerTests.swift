@@ -4,7 +4,9 @@ import MediaTime
 import Testing
 
 @Suite struct DemuxerTests {
-    @Test("counts, keyframes and the first time of every real file equal the manifest", arguments: ContainerFixtures.manifest)
+    @Test(
+        "counts, keyframes and the first time of every real file equal the manifest",
+        arguments: ContainerFixtures.manifest)
     func matchesManifest(row: ContainerFixtures.ManifestRow) throws {
         guard let path = ContainerFixtures.path(row.file) else { return }
         let demuxer = try Demuxer(location: path)

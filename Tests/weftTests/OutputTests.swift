@@ -29,7 +29,7 @@ struct ProgressTests {
     func eighty() {
         let text = ProgressLine(isUnicode: false).bar(busy, width: 80)
         #expect(text.contains("####") && text.contains("47 %") && text.contains("241 fps"))
-        #expect(text.contains("10x") && text.contains("ETA 9:26"))
+        #expect(text.contains("10x") && text.contains("ETA  9:26"))
     }
 
     @Test("With room everything is shown")
@@ -43,7 +43,7 @@ struct ProgressTests {
     @Test("Progress of nothing yet and of unknown length is shown without a bar")
     func unknown() {
         let line = ProgressLine(isUnicode: true)
-        #expect(line.bar(ExportProgress(), width: 80) == "opening  ETA -:--")
+        #expect(line.bar(ExportProgress(), width: 80) == "opening  ETA  -:--")
         var counting = ExportProgress(stage: .indexing, framesDone: 4711)
         counting.framesTotal = nil
         #expect(line.bar(counting, width: 80).contains("4711 frames"))

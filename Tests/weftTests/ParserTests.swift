@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import weft
@@ -51,7 +52,7 @@ struct ParserTests {
             (["export", "a", "b", "-Z"], "unknown option '-Z'."),
             (["export", "a", "b", "-yZ"], "unknown option '-Z'."),
             (["export", "a"], "DST is missing."),
-            (["export"], "SRC and DST is missing."),
+            (["export"], "SRC and DST are missing."),
             (["export", "a", "b", "c"], "'c' is one argument too many."),
             (["export", "", "b"], "SRC is empty."),
             (["expotr", "a"], "there is no command 'expotr'. Did you mean 'export'?"),
@@ -105,5 +106,22 @@ struct ExitCodeTests {
         #expect(help == .done)
         let version = await Weft.run(["--version"], environment: [:])
         #expect(version == .done)
+    }
+}
+
+@Suite("Interruption")
+struct InterruptionTests {
+    @Test("The first request runs every action once, and a later action at once")
+    func actions() {
+        let interruption = Interruption()
+        let calls = Atomic<Int>(0)
+        interruption.onRequest { calls.add(1, ordering: .relaxed) }
+        interruption.onRequest { calls.add(10, ordering: .relaxed) }
+        #expect(!interruption.isRequested && calls.load(ordering: .relaxed) == 0)
+        interruption.request()
+        interruption.request()
+        #expect(interruption.isRequested && calls.load(ordering: .relaxed) == 11)
+        interruption.onRequest { calls.add(100, ordering: .relaxed) }
+        #expect(calls.load(ordering: .relaxed) == 111)
     }
 }

@@ -52,8 +52,9 @@ enum Parser {
         let command = invocation.command
         let needed = command.operands.filter { !$0.isOptional }
         if invocation.operands.count < needed.count {
-            let missing = needed[invocation.operands.count...].map(\.name).joined(separator: " and ")
-            throw UsageError(command.name, "\(missing) is missing.")
+            let missing = needed[invocation.operands.count...].map(\.name)
+            let verb = missing.count == 1 ? "is" : "are"
+            throw UsageError(command.name, "\(missing.joined(separator: " and ")) \(verb) missing.")
         }
         if invocation.operands.count > command.operands.count {
             let extra = invocation.operands[command.operands.count]

@@ -17,10 +17,12 @@ struct SettingLayer: Sendable {
     /// An error about an option that this layer states, with the exit code that fits the place: 64 for the command
     /// line, 78 for variables and files.
     func complaint(_ option: String, _ message: String, command: String) -> any Error {
-        switch origins[option] ?? .flag {
-        case .flag: UsageError(command, "--\(option): \(message)")
+        // "--end is not after --start", but "--end: 'soon' is not a time".
+        let joint = message.hasPrefix("'") ? ": " : " "
+        return switch origins[option] ?? .flag {
+        case .flag: UsageError(command, "--\(option)\(joint)\(message)")
         case .variable(let name): ConfigurationError(place: "variable \(name)", message: message)
-        case .file(let path, let key): ConfigurationError(place: path, message: "\(key): \(message)")
+        case .file(let path, let key): ConfigurationError(place: path, message: key + joint + message)
         }
     }
 }

@@ -91,10 +91,10 @@ extension SettingReader {
     private func checkEncoderWritesCodec() throws {
         guard let encoder = text("encoder"), let codec = text("video-codec") else { return }
         if codec == "copy", encoder != "copy" {
-            throw complaint("encoder", "--video-codec copy uses no encoder.")
+            throw complaint("encoder", "has no effect with --video-codec copy, which uses none.")
         }
         if let written = EncoderName.codec(encoder), written.rawValue != codec {
-            throw complaint("encoder", "\(encoder) writes \(written.rawValue), not \(codec).")
+            throw complaint("encoder", "'\(encoder)' writes \(written.rawValue), not \(codec).")
         }
     }
 

@@ -79,7 +79,9 @@ final class ProgressDisplay: Sendable {
         }
         let width = stream.width ?? 80
         let text = line.bar(latest, width: width)
-        stream.write(Self.eraser(columns: inner.columns, width: width) + text)
+        // Over the old line rather than after erasing it, which would flicker.
+        let begin = inner.columns > width ? Self.eraser(columns: inner.columns, width: width) : "\r"
+        stream.write(begin + text + "\u{1B}[K")
         inner.columns = Self.columns(of: text)
         Interruption.lineIsOpen(true)
     }

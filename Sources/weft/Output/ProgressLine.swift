@@ -47,10 +47,9 @@ struct ProgressLine: Sendable {
 
     private func fields(of progress: ExportProgress) -> [Field] {
         var fields = [Field(text: progress.stage.rawValue, rank: 0)]
-        if let share = progress.share { fields.append(Field(text: pad(Wording.percent(share), 5), rank: 1)) }
+        if let share = progress.share { fields.append(Field(text: Self.pad(Wording.percent(share), 5), rank: 1)) }
         if progress.framesDone > 0 || progress.framesTotal != nil {
-            let total = progress.framesTotal.map { "/\($0)" } ?? ""
-            fields.append(Field(text: "\(progress.framesDone)\(total) frames", rank: 5))
+            fields.append(Field(text: Self.part(progress.framesDone, of: progress.framesTotal) + " frames", rank: 5))
         }
         if progress.framesPerSecond > 0 {
             let decimals = progress.framesPerSecond < 10 ? 1 : 0
@@ -61,13 +60,14 @@ struct ProgressLine: Sendable {
             fields.append(Field(text: Wording.decimal(realtime, realtime < 10 ? 1 : 0) + times, rank: 4))
         }
         if progress.slotsTotal > 0 {
-            fields.append(Field(text: "\(progress.slotsBusy)/\(progress.slotsTotal) slots", rank: 6))
+            fields.append(Field(text: Self.part(progress.slotsBusy, of: progress.slotsTotal) + " slots", rank: 6))
         }
         if let total = progress.segmentsTotal {
-            fields.append(Field(text: "\(progress.segmentsDone)/\(total) segments", rank: 8))
+            fields.append(Field(text: Self.part(progress.segmentsDone, of: total) + " segments", rank: 8))
         }
         if progress.bytes > 0 { fields.append(Field(text: Wording.bytes(progress.bytes), rank: 7)) }
-        fields.append(Field(text: "ETA " + (progress.remaining.map { Wording.clock($0) } ?? "-:--"), rank: 2))
+        let remaining = progress.remaining.map { Wording.clock($0) } ?? "-:--"
+        fields.append(Field(text: "ETA " + Self.pad(remaining, 5), rank: 2))
         return fields
     }
 
@@ -83,7 +83,13 @@ struct ProgressLine: Sendable {
         return "\(stage)  \(bar)\(rest)"
     }
 
-    private func pad(_ text: String, _ width: Int) -> String {
+    /// "  47/260", always as wide as at the end: what is shown must not change with every digit.
+    private static func part(_ done: Int, of total: Int?) -> String {
+        guard let total else { return "\(done)" }
+        return pad("\(done)", "\(total)".count) + "/\(total)"
+    }
+
+    private static func pad(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }
 }

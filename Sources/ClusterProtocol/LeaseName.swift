@@ -2,7 +2,7 @@
 /// store ever gave, restarts included, so a late message of an old lease can never pass for one of a new lease.
 ///
 /// On the wire it is one string, `job:fence`, which a slot echoes and does not interpret.
-package struct LeaseID: Hashable, Sendable, Comparable, CustomStringConvertible {
+package struct LeaseName: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// 1 to 64 of the characters A–Z a–z 0–9 _ and -.
     package let job: String
     package let fence: UInt64
@@ -18,7 +18,7 @@ package struct LeaseID: Hashable, Sendable, Comparable, CustomStringConvertible 
         guard text.utf8.count <= 96, let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
         let job = String(text[..<colon])
         let digits = text[text.utf8.index(after: colon)...]
-        guard LeaseID.isValidJob(job), let fence = UInt64(digits), String(fence) == digits else { return nil }
+        guard LeaseName.isValidJob(job), let fence = UInt64(digits), String(fence) == digits else { return nil }
         self.init(job: job, fence: fence)
     }
 
@@ -37,15 +37,15 @@ package struct LeaseID: Hashable, Sendable, Comparable, CustomStringConvertible 
 
     package var description: String { "\(job):\(fence)" }
 
-    package static func < (left: LeaseID, right: LeaseID) -> Bool {
+    package static func < (left: LeaseName, right: LeaseName) -> Bool {
         (left.fence, left.job) < (right.fence, right.job)
     }
 }
 
-extension LeaseID: Codable {
+extension LeaseName: Codable {
     package init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
-        guard let lease = LeaseID(text) else { throw ProtocolError.malformed("A lease id is not job:fence.") }
+        guard let lease = LeaseName(text) else { throw ProtocolError.malformed("A lease id is not job:fence.") }
         self = lease
     }
 
