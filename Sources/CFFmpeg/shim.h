@@ -185,8 +185,3 @@ static inline uint8_t **weft_frame_data(AVFrame *f) { return f->data; }
 
 // Renamed from FF_PROFILE_UNKNOWN in libavcodec 60.31 (FFmpeg 6.1).
 static inline int weft_profile_unknown(void) { return -99; }
-
-// In-out lists: libavfilter takes both and gives back what stayed open; a graph with loose ends is an error here.
-static inline int weft_filter_parse(AVFilterGraph *g, const char *text, AVFilterInOut **inputs, AVFilterInOut **outputs) {
-    return avfilter_graph_parse_ptr(g, text, inputs, outputs, NULL);
-}
