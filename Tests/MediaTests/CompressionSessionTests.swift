@@ -179,6 +179,13 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
         #expect(try decode(Array(samples[tail...]), session.format).compactMap(\.pts) == Array(11..<20))
     }
 
+    @Test("A session can be dropped at any point of its life", arguments: TestEncoder.all, [0, 1, 12])
+    func canBeDropped(encoder: TestEncoder, count: Int) throws {
+        let pictures = try TestPictures(pixelFormat: encoder.pixelFormat)
+        let session = try CompressionSession(settings: encoder.settings(pictures.format))
+        for frame in try pictures.pictures(count) { try session.encode(frame) { _ in } }
+    }
+
     @Test("The decoder's picture types do not steer the encoder")
     func pictureTypesDoNotLeak() throws {
         let pictures = try TestPictures()
@@ -210,21 +217,28 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
         #expect(decoded.first?.colour.isHighDynamicRange == true)
     }
 
-    @Test("Static HDR metadata is in the bit stream", arguments: ["libx264", "libx265"])
+    private static let display = MasteringDisplay(
+        red: .init(x: 35_400, y: 14_600), green: .init(x: 8500, y: 39_850), blue: .init(x: 6550, y: 2300),
+        white: .init(x: 15_635, y: 16_450), maximumLuminance: 10_000_000, minimumLuminance: 50)
+    private static let light = ContentLight(maximum: 1000, maximumFrameAverage: 400)
+
+    @Test("Static HDR metadata is in the bit stream and in the format description", arguments: ["libx264", "libx265"])
     func staticHDR(encoder: String) throws {
         let pictures = try TestPictures()
         var settings = CompressionSettings(encoder: encoder, video: pictures.format)
-        let display = MasteringDisplay(
-            red: .init(x: 35_400, y: 14_600), green: .init(x: 8500, y: 39_850), blue: .init(x: 6550, y: 2300),
-            white: .init(x: 15_635, y: 16_450), maximumLuminance: 10_000_000, minimumLuminance: 50)
-        let light = ContentLight(maximum: 1000, maximumFrameAverage: 400)
-        settings.masteringDisplay = display
-        settings.contentLight = light
+        settings.masteringDisplay = Self.display
+        settings.contentLight = Self.light
         let (samples, format) = try encode(pictures.pictures(6), settings)
-        #expect(format.attachments.compactMap { MasteringDisplay($0) } == [display])
+        #expect(format.attachments.compactMap { MasteringDisplay($0) } == [Self.display])
+        #expect(format.attachments.compactMap { ContentLight($0) } == [Self.light])
+        // Payload types 137 (24 bytes) and 144 (4 bytes), H.264 and H.265 Annex D. libavcodec 5.1 reads them from H.265 only.
+        let stream = format.extradata + bytes(of: try #require(samples.first))
+        #expect(zip(stream, stream.dropFirst()).contains { $0 == (137, 24) })
+        #expect(zip(stream, stream.dropFirst()).contains { $0 == (144, 4) })
+        guard encoder == "libx265" else { return }
         let first = try #require(try decode(samples, format).first)
-        #expect(first.attachment(.masteringDisplay).flatMap { MasteringDisplay($0) } == display)
-        #expect(first.attachment(.contentLight).flatMap { ContentLight($0) } == light)
+        #expect(first.attachment(.masteringDisplay).flatMap { MasteringDisplay($0) } == Self.display)
+        #expect(first.attachment(.contentLight).flatMap { ContentLight($0) } == Self.light)
     }
 
     @Test("SVT-AV1 takes static HDR metadata in its own notation")
@@ -233,15 +247,13 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
         let pictures = try TestPictures(pixelFormat: "yuv420p10le")
         var settings = CompressionSettings(encoder: "libsvtav1", video: pictures.format)
         settings.options = ["preset": "12"]
-        settings.masteringDisplay = MasteringDisplay(
-            red: .init(x: 35_400, y: 14_600), green: .init(x: 8500, y: 39_850), blue: .init(x: 6550, y: 2300),
-            white: .init(x: 15_635, y: 16_450), maximumLuminance: 10_000_000, minimumLuminance: 50)
-        settings.contentLight = ContentLight(maximum: 1000, maximumFrameAverage: 400)
+        settings.masteringDisplay = Self.display
+        settings.contentLight = Self.light
         let (samples, format) = try encode(pictures.pictures(4), settings)
         let first = try #require(try decode(samples, format).first)
         let display = try #require(first.attachment(.masteringDisplay).flatMap { MasteringDisplay($0) })
-        #expect(abs(display.green.y - 39_850) <= 1)
-        #expect(abs(display.maximumLuminance - 10_000_000) < 100)
+        #expect(abs(display.green.y - Self.display.green.y) <= 1)
+        #expect(abs(display.maximumLuminance - Self.display.maximumLuminance) < 100)
         #expect(first.attachment(.contentLight).flatMap { ContentLight($0) } == settings.contentLight)
     }
 

@@ -9,6 +9,7 @@ import Testing
         let pictures = try TestPictures()
         var settings = TestEncoder.all[0].settings(pictures.format)
         settings.options["g"] = "10"
+        settings.options["sc_threshold"] = "0"
         return try encode(pictures.pictures(count), settings)
     }
 
