@@ -65,12 +65,7 @@ final class CoordinatorHandler: EndpointHandler {
                 try MessageCodec.decode(header: bytes, payload: payload.map(\.count))
             }
         } catch {
-            send(
-                .refused(
-                    Refused(
-                        Failure(
-                            .transport, error.message, advice: "Use the same version of weft everywhere.", fault: .worker))),
-                to: identity)
+            send(.refused(Refused(error.failure)), to: identity)
             return
         }
         if case .hello(let hello) = decoded { return greet(hello, identity) }

@@ -1,7 +1,7 @@
 package import ClusterProtocol
 internal import Foundation
 internal import JobStore
-package import Media
+internal import Media
 internal import MediaTime
 internal import Messaging
 internal import Scheduling
@@ -148,10 +148,10 @@ package final class ExportSession: Sendable {
         let stitch = encoded.stitch
         let spool = directory.spool
         let segments = plan.segments.count
-        var proof = try ExportProof.run(
-            output: output.path, segments: segments, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin,
-            shift: stitch.shift, interrupt: interrupt
-        ) { (index) throws(Failure) in try spool.openSegment(index).presentationTimes.sorted() }
+        var proof = try ExportProof(
+            output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
+            interrupt: interrupt
+        ).verdict(segmentCount: segments) { try spool.openSegment($0).presentationTimes.sorted() }.proof
         // The file holds what the segments held; whether those held what the source holds was seen while stitching.
         proof.sourceFrames = plan.keepsFrames ? stitch.sourceFrames : proof.outputFrames
         if plan.keepsFrames {

@@ -55,7 +55,7 @@ struct JobDirectory {
         var intact: [Int: AcceptedSegment] = [:]
         var broken: [Int] = []
         for record in try store.segments(of: id) {
-            guard case .accepted(let segment) = record else { continue }
+            guard case .finished(let segment) = record else { continue }
             if SpooledSegment.isIntact(path: spool.path(ofSegment: segment.index), hash: segment.hash) {
                 intact[segment.index] = segment
             } else {
