@@ -29,6 +29,7 @@ let package = Package(
         .systemLibrary(name: "CZeroMQ"),
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CXXHash"),
+        .systemLibrary(name: "CGetopt"),
 
         // Pure modules: no C library, no I/O, no clock.
         module("MediaTime"),
@@ -56,18 +57,18 @@ let package = Package(
             name: "weft",
             dependencies: [
                 "Coordinator", "Worker", "Verification", "SourceAccess", "SegmentPlan", "ClusterProtocol", "Media",
-                "MediaTime",
+                "MediaTime", "CGetopt",
             ],
             swiftSettings: strict),
 
         tests(of: "MediaTime"),
         tests(of: "SegmentPlan", ["MediaTime"]),
-        tests(of: "ClusterProtocol"),
+        tests(of: "ClusterProtocol", ["MediaTime", "SegmentPlan"]),
         tests(of: "Scheduling", ["ClusterProtocol"]),
         tests(of: "Messaging"),
         tests(of: "JobStore", ["ClusterProtocol", "Scheduling"]),
         tests(of: "Media", ["MediaTime", "Support"]),
-        tests(of: "weft", ["ClusterProtocol"]),
+        tests(of: "weft", ["ClusterProtocol", "MediaTime"]),
         .target(name: "Support", path: "Tests/Support", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -123,7 +123,7 @@ package struct Query: MessageBody {
 
     package func check(payload: [Int]) throws(ProtocolError) {
         try PayloadShape.none(payload, Self.type)
-        if let job, !LeaseID.isValidJob(job) { throw .malformed("job is not a job id.") }
+        if let job, !LeaseName.isValidJob(job) { throw .malformed("job is not a job id.") }
         if job == nil, subject == .job || subject == .segments {
             throw .malformed("The subject \(subject.rawValue) needs a job.")
         }
@@ -178,7 +178,7 @@ package struct Control: MessageBody {
         try PayloadShape.none(payload, Self.type)
         if action == .drain {
             try Bounds.name(target, "target")
-        } else if !LeaseID.isValidJob(target) {
+        } else if !LeaseName.isValidJob(target) {
             throw .malformed("target is not a job id.")
         }
         try Bounds.count(segments.count, "segments", atMost: ProtocolLimits.rows)

@@ -59,7 +59,7 @@ package struct Submitted: MessageBody {
 
     package func check(payload: [Int]) throws(ProtocolError) {
         try PayloadShape.none(payload, Self.type)
-        guard LeaseID.isValidJob(job) else { throw .malformed("job is not a job id.") }
+        guard LeaseName.isValidJob(job) else { throw .malformed("job is not a job id.") }
     }
 }
 

@@ -69,13 +69,13 @@ package struct Welcome: MessageBody {
 
     /// Where a lease goes on after the coordinator came back.
     package struct Resume: Hashable, Sendable, Codable {
-        package var lease: LeaseID
+        package var lease: LeaseName
         /// Bytes that the coordinator holds: the next chunk starts here, with sequence 0.
         package var offset: Int64
         /// Bytes that may be sent at once.
         package var credit: Int64
 
-        package init(lease: LeaseID, offset: Int64, credit: Int64) {
+        package init(lease: LeaseName, offset: Int64, credit: Int64) {
             self.lease = lease
             self.offset = offset
             self.credit = credit
@@ -138,7 +138,7 @@ package struct Prove: MessageBody {
 
     package func check(payload: [Int]) throws(ProtocolError) {
         try PayloadShape.none(payload, Self.type)
-        guard LeaseID.isValidJob(job) else { throw .malformed("job is not a job id.") }
+        guard LeaseName.isValidJob(job) else { throw .malformed("job is not a job id.") }
         try recipe.check()
     }
 }
@@ -154,7 +154,7 @@ package struct Lease: MessageBody {
     }
 
     package static let type = "lease"
-    package var lease: LeaseID
+    package var lease: LeaseName
     package var job: String
     package var recipe: EncodeRecipe
     package var source: SourceReference
@@ -170,7 +170,7 @@ package struct Lease: MessageBody {
     package var progressSeconds: Double
 
     package init(
-        lease: LeaseID, recipe: EncodeRecipe, source: SourceReference, access: Access = .direct, segment: Segment,
+        lease: LeaseName, recipe: EncodeRecipe, source: SourceReference, access: Access = .direct, segment: Segment,
         credit: Int64 = 8 << 20, chunkBytes: Int = 256 << 10, stallSeconds: Double = 60, progressSeconds: Double = 0.5
     ) {
         self.lease = lease
@@ -211,13 +211,13 @@ package struct Lease: MessageBody {
 /// that chunks cut anywhere, so a sample is complete once its announced size has arrived.
 package struct SourceChunk: MessageBody {
     package static let type = "source"
-    package var lease: LeaseID
+    package var lease: LeaseName
     /// 0, 1, 2… within the lease; 0 carries the format archive.
     package var sequence: Int
     /// Nothing follows.
     package var last: Bool
 
-    package init(lease: LeaseID, sequence: Int, last: Bool) {
+    package init(lease: LeaseName, sequence: Int, last: Bool) {
         self.lease = lease
         self.sequence = sequence
         self.last = last
@@ -235,11 +235,11 @@ package struct SourceChunk: MessageBody {
 /// Stop this lease: its result is no longer wanted.
 package struct Revoke: MessageBody {
     package static let type = "revoke"
-    package var lease: LeaseID
+    package var lease: LeaseName
     /// For the log.
     package var reason: String
 
-    package init(lease: LeaseID, reason: String) {
+    package init(lease: LeaseName, reason: String) {
         self.lease = lease
         self.reason = reason.clipped()
     }
@@ -253,10 +253,10 @@ package struct Revoke: MessageBody {
 /// The coordinator can take this many more bytes of chunks.
 package struct Credit: MessageBody {
     package static let type = "credit"
-    package var lease: LeaseID
+    package var lease: LeaseName
     package var bytes: Int64
 
-    package init(lease: LeaseID, bytes: Int64) {
+    package init(lease: LeaseName, bytes: Int64) {
         self.lease = lease
         self.bytes = bytes
     }
@@ -270,9 +270,9 @@ package struct Credit: MessageBody {
 /// The result is durable: the slot may forget the segment's bytes.
 package struct Accepted: MessageBody {
     package static let type = "accepted"
-    package var lease: LeaseID
+    package var lease: LeaseName
 
-    package init(lease: LeaseID) { self.lease = lease }
+    package init(lease: LeaseName) { self.lease = lease }
 }
 
 /// Finish the lease at hand, then say goodbye.

@@ -30,12 +30,12 @@ package struct Hello: MessageBody {
     /// How the process that held this slot before ended.
     package var predecessor: ProcessEnd?
     /// The lease that is still being encoded, or whose result was not yet accepted, when the coordinator went away.
-    package var resume: LeaseID?
+    package var resume: LeaseName?
 
     package init(
         role: Role, node: String, slot: Int, incarnation: String, pid: Int32, host: String, version: String,
         protocols: [Int] = [ProtocolLimits.version], encoders: [EncoderOffer] = [], cores: Int, memory: Int64,
-        threads: Int, predecessor: ProcessEnd? = nil, resume: LeaseID? = nil
+        threads: Int, predecessor: ProcessEnd? = nil, resume: LeaseName? = nil
     ) {
         self.role = role
         self.node = node
@@ -108,11 +108,11 @@ package struct ProcessEnd: Hashable, Sendable, Codable {
     package var cause: Cause
     package var code: Int32
     /// The lease that it held, where the supervisor knows.
-    package var lease: LeaseID?
+    package var lease: LeaseName?
     /// The last lines that it wrote, oldest first.
     package var log: [String]
 
-    package init(incarnation: String, cause: Cause, code: Int32, lease: LeaseID? = nil, log: [String] = []) {
+    package init(incarnation: String, cause: Cause, code: Int32, lease: LeaseName? = nil, log: [String] = []) {
         self.incarnation = incarnation
         self.cause = cause
         self.code = code

@@ -96,7 +96,7 @@ package struct FingerprintAnswer: MessageBody {
 
     package func check(payload: [Int]) throws(ProtocolError) {
         try PayloadShape.none(payload, Self.type)
-        guard LeaseID.isValidJob(job) else { throw .malformed("job is not a job id.") }
+        guard LeaseName.isValidJob(job) else { throw .malformed("job is not a job id.") }
         try Bounds.text(hash, "hash", atMost: ProtocolLimits.nameBytes)
         try failure?.check()
     }
@@ -105,7 +105,7 @@ package struct FingerprintAnswer: MessageBody {
 /// How far a lease is. Sent at the interval that the lease asks for, also when nothing moved.
 package struct Progress: MessageBody {
     package static let type = "progress"
-    package var lease: LeaseID
+    package var lease: LeaseName
     /// Owned frames encoded.
     package var frames: Int
     /// Presentation time reached, in ticks of the recipe's time base; `nil` before the first frame.
@@ -117,7 +117,7 @@ package struct Progress: MessageBody {
     package var bytesRead: Int64
 
     package init(
-        lease: LeaseID, frames: Int, ticks: Int64?, stageSeconds: StageSeconds = .init(), bytes: Int64 = 0,
+        lease: LeaseName, frames: Int, ticks: Int64?, stageSeconds: StageSeconds = .init(), bytes: Int64 = 0,
         bytesRead: Int64 = 0
     ) {
         self.lease = lease
@@ -138,7 +138,7 @@ package struct Progress: MessageBody {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
-            lease: try container.decode(LeaseID.self, forKey: .lease),
+            lease: try container.decode(LeaseName.self, forKey: .lease),
             frames: try container.decode(Int.self, forKey: .frames),
             ticks: try container.decodeIfPresent(Int64.self, forKey: .ticks),
             stageSeconds: try container.decodeIfPresent(StageSeconds.self, forKey: .stageSeconds) ?? .init(),
@@ -158,10 +158,10 @@ package struct Progress: MessageBody {
 /// The slot can take this many more bytes of a streamed source.
 package struct SourceCredit: MessageBody {
     package static let type = "source_credit"
-    package var lease: LeaseID
+    package var lease: LeaseName
     package var bytes: Int64
 
-    package init(lease: LeaseID, bytes: Int64) {
+    package init(lease: LeaseName, bytes: Int64) {
         self.lease = lease
         self.bytes = bytes
     }
@@ -175,13 +175,13 @@ package struct SourceCredit: MessageBody {
 /// The next bytes of a segment's samples, in decode order and without gaps. Payload: [bytes].
 package struct Chunk: MessageBody {
     package static let type = "chunk"
-    package var lease: LeaseID
+    package var lease: LeaseName
     /// 0, 1, 2… within the lease.
     package var sequence: Int
     /// Where the bytes belong in the segment.
     package var offset: Int64
 
-    package init(lease: LeaseID, sequence: Int, offset: Int64) {
+    package init(lease: LeaseName, sequence: Int, offset: Int64) {
         self.lease = lease
         self.sequence = sequence
         self.offset = offset
@@ -198,7 +198,7 @@ package struct Chunk: MessageBody {
 /// The segment is done and all its chunks were sent. Payload: [format archive][sample table, cut into frames].
 package struct SegmentResult: MessageBody {
     package static let type = "result"
-    package var lease: LeaseID
+    package var lease: LeaseName
     /// Owned frames of the source that went in.
     package var frames: Int
     /// Samples that came out.
@@ -217,7 +217,7 @@ package struct SegmentResult: MessageBody {
     package var warnings: [String]
 
     package init(
-        lease: LeaseID, frames: Int, samples: Int, bytes: Int64, hash: String, stageSeconds: StageSeconds = .init(),
+        lease: LeaseName, frames: Int, samples: Int, bytes: Int64, hash: String, stageSeconds: StageSeconds = .init(),
         seconds: Double = 0, firstPTS: Int64? = nil, lastPTS: Int64? = nil, bytesRead: Int64 = 0,
         warnings: [String] = []
     ) {
@@ -246,7 +246,7 @@ package struct SegmentResult: MessageBody {
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        lease = try container.decode(LeaseID.self, forKey: .lease)
+        lease = try container.decode(LeaseName.self, forKey: .lease)
         frames = try container.decode(Int.self, forKey: .frames)
         samples = try container.decode(Int.self, forKey: .samples)
         bytes = try container.decode(Int64.self, forKey: .bytes)
@@ -278,12 +278,12 @@ package struct SegmentResult: MessageBody {
 /// The lease could not be done.
 package struct LeaseFailed: MessageBody {
     package static let type = "failed"
-    package var lease: LeaseID
+    package var lease: LeaseName
     package var failure: Failure
     /// Frames encoded before it failed.
     package var frames: Int
 
-    package init(lease: LeaseID, failure: Failure, frames: Int = 0) {
+    package init(lease: LeaseName, failure: Failure, frames: Int = 0) {
         self.lease = lease
         self.failure = failure.bounded()
         self.frames = frames
@@ -293,7 +293,7 @@ package struct LeaseFailed: MessageBody {
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        lease = try container.decode(LeaseID.self, forKey: .lease)
+        lease = try container.decode(LeaseName.self, forKey: .lease)
         failure = try container.decode(Failure.self, forKey: .failure)
         frames = try container.decodeIfPresent(Int.self, forKey: .frames) ?? 0
     }
@@ -309,9 +309,9 @@ package struct LeaseFailed: MessageBody {
 package struct Heartbeat: MessageBody {
     package static let type = "heartbeat"
     /// The lease that the slot works on: the coordinator revokes one that it no longer knows.
-    package var lease: LeaseID?
+    package var lease: LeaseName?
 
-    package init(lease: LeaseID? = nil) { self.lease = lease }
+    package init(lease: LeaseName? = nil) { self.lease = lease }
 }
 
 /// The peer ends by its own will; its lease, if any, is free at once.
@@ -322,9 +322,9 @@ package struct Goodbye: MessageBody {
 
     package static let type = "goodbye"
     package var reason: Reason
-    package var lease: LeaseID?
+    package var lease: LeaseName?
 
-    package init(reason: Reason, lease: LeaseID? = nil) {
+    package init(reason: Reason, lease: LeaseName? = nil) {
         self.reason = reason
         self.lease = lease
     }

@@ -128,6 +128,13 @@ extension Sample {
         return copy
     }
 
+    /// The same sample, marked as needed for decoding only; the bytes are not copied.
+    package func discarded() throws(MediaError) -> Sample {
+        let copy = try adding([])
+        copy.storage.packet.pointee.flags |= AV_PKT_FLAG_DISCARD
+        return copy
+    }
+
     private static func attach(_ attachments: [Attachment], to packet: UnsafeMutablePointer<AVPacket>)
         throws(MediaError)
     {

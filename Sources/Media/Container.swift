@@ -41,6 +41,8 @@ public struct Container: RawRepresentable, Sendable, Hashable, CustomStringConve
     /// ISO base media or QuickTime.
     public var isMovie: Bool { ["mp4", "mov", "ipod", "3gp", "3g2", "ismv", "f4v"].contains(rawValue) }
 
+    public var isMatroska: Bool { self == .matroska || self == .webm }
+
     /// Whether this build of libavformat can put `codec` (libavcodec's name) into the container.
     public func canHold(codec: String) -> Bool {
         _ = CodecLog.installed

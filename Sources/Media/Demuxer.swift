@@ -139,9 +139,12 @@ package final class Demuxer {
     /// Moves to the last random access point at or before `ticks` (units of the track's time base).
     ///
     /// MP4 compares decode times, Matroska presentation times; what follows is in decode order from a sync sample.
-    package func seek(track index: Int, toTicks ticks: Int64) throws(MediaError) {
+    ///
+    /// - Parameter anySample: stop at any sample, where the container can; it may not be decodable.
+    package func seek(track index: Int, toTicks ticks: Int64, anySample: Bool = false) throws(MediaError) {
+        let flags = AVSEEK_FLAG_BACKWARD | (anySample ? AVSEEK_FLAG_ANY : 0)
         try check(
-            av_seek_frame(context, Int32(index), ticks, AVSEEK_FLAG_BACKWARD), .asset,
+            av_seek_frame(context, Int32(index), ticks, flags), .asset,
             "\(location) could not be positioned at \(ticks) ticks of track \(index).", context: context)
         end = .ahead
     }
@@ -204,9 +207,8 @@ package final class Demuxer {
             try check(min(code, pb.pointee.error, -1), .asset, "The index of \(location) could not be read.")
         }
         let entries = Self.entries(of: stream)
-        // Without cues the index holds only what lies before the read position.
-        let position = avio_seek(pb, 0, SEEK_CUR)
-        return ClusterIndex(entries: entries, isWhole: entries.contains { $0.position > position })
+        // Without cues the seek parses clusters until it knows two random access points, and the index holds those.
+        return ClusterIndex(entries: entries, isWhole: Set(entries.map(\.position)).count > 2)
     }
 
     private static func entries(of stream: UnsafeMutablePointer<AVStream>) -> [IndexEntry] {

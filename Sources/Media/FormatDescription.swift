@@ -82,6 +82,25 @@ public struct FormatDescription: Sendable, Hashable {
     /// Samples a second; 0 for non-audio.
     public var sampleRate: Int { Int(parameters.pointee.sample_rate) }
 
+    /// libavutil's description of the channels: `stereo`, `5.1`; `nil` for non-audio. Channels without an order are given the
+    /// usual one for their number.
+    public var channelLayout: String? {
+        guard mediaType == .audio else { return nil }
+        var layout = AVChannelLayout()
+        defer { av_channel_layout_uninit(&layout) }
+        if parameters.pointee.ch_layout.order == AV_CHANNEL_ORDER_UNSPEC {
+            av_channel_layout_default(&layout, parameters.pointee.ch_layout.nb_channels)
+        } else {
+            guard av_channel_layout_copy(&layout, &storage.parameters.pointee.ch_layout) >= 0 else { return nil }
+        }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+            guard let base = buffer.baseAddress, av_channel_layout_describe(&layout, base, buffer.count) > 0 else {
+                return nil
+            }
+            return String(cString: base)
+        }
+    }
+
     /// Pictures by which the coded order can run ahead of presentation, as far as the container or the parser knows.
     public var reorderDepth: Int { Int(parameters.pointee.video_delay) }
 

@@ -39,6 +39,8 @@ package final class Muxer {
         self.options = options
         // From here on a thrown error runs deinit.
         context.pointee.flags |= AVFMT_FLAG_BITEXACT | AVFMT_FLAG_AUTO_BSF
+        // Matroska holds presentation times only: a decode time below zero is no reason to shift the whole file.
+        if container.isMatroska { context.pointee.avoid_negative_ts = AVFMT_AVOID_NEG_TS_DISABLED }
         try check(
             avio_open2(&context.pointee.pb, "file:\(path)", AVIO_FLAG_WRITE, nil, nil), .storage,
             "\(path) cannot be written.")
@@ -73,16 +75,16 @@ package final class Muxer {
         try check(
             avcodec_parameters_copy(parameters, format.parameters), .format, "The format could not be copied.")
         parameters.pointee.codec_tag = try tag(for: format, forced: codecTag)
-        stream.pointee.time_base = AVRational(num: timeBase.numerator, den: timeBase.denominator)
+        stream.pointee.time_base = AVRational(timeBase)
         stream.pointee.disposition = disposition.rawValue
         if let averageFrameRate {
-            stream.pointee.avg_frame_rate = averageFrameRate.libav
-            stream.pointee.r_frame_rate = averageFrameRate.libav
+            stream.pointee.avg_frame_rate = AVRational(averageFrameRate)
+            stream.pointee.r_frame_rate = AVRational(averageFrameRate)
         }
         if let aspect = sampleAspectRatio ?? Rational(known: parameters.pointee.sample_aspect_ratio) {
             // The two must agree, or the muxer refuses.
-            stream.pointee.sample_aspect_ratio = aspect.libav
-            parameters.pointee.sample_aspect_ratio = aspect.libav
+            stream.pointee.sample_aspect_ratio = AVRational(aspect)
+            parameters.pointee.sample_aspect_ratio = AVRational(aspect)
         }
         var tags = metadata.removing(Self.generatedKeys)
         if let language { tags["language"] = language }
@@ -104,7 +106,7 @@ package final class Muxer {
     package func set(chapters: [Chapter]) throws(MediaError) {
         try require(.open, "Chapters can be set only before the header.")
         for chapter in chapters {
-            let unit = AVRational(num: chapter.timeBase.numerator, den: chapter.timeBase.denominator)
+            let unit = AVRational(chapter.timeBase)
             guard let added = weft_add_chapter(context, chapter.id, unit, chapter.start, chapter.end) else {
                 throw MediaError(.resources, .outOfMemory, "No memory for chapters.")
             }
@@ -203,7 +205,8 @@ package final class Muxer {
         packet.pointee.duration = sample.duration
         packet.pointee.pos = -1
         av_packet_rescale_ts(
-            packet, AVRational(num: sample.timeBase.numerator, den: sample.timeBase.denominator), unit)
+            packet, AVRational(sample.timeBase), unit)
+        try checkNegative(packet, track: track, unit: unit)
         let code = av_write_frame(context, packet)
         av_packet_unref(packet)
         try check(
@@ -253,6 +256,28 @@ package final class Muxer {
     }
 
     // MARK: Checks
+
+    /// libavformat would write a negative Matroska time as 0, and all after it too late. Priming may reach below zero: it is written
+    /// as CodecDelay (RFC 9559 §5.1.4.1.25).
+    private func checkNegative(
+        _ packet: UnsafeMutablePointer<AVPacket>, track: Int, unit: AVRational
+    ) throws(MediaError) {
+        guard container.isMatroska, context.pointee.avoid_negative_ts == AVFMT_AVOID_NEG_TS_DISABLED,
+            packet.pointee.pts < 0, packet.pointee.pts != weft_no_pts(),
+            let parameters = context.pointee.streams[track]?.pointee.codecpar.pointee
+        else { return }
+        let priming =
+            parameters.sample_rate > 0
+            ? av_rescale_q(Int64(parameters.initial_padding), AVRational(num: 1, den: parameters.sample_rate), unit) : 0
+        // Both are rounded.
+        guard packet.pointee.pts + priming < -1 else { return }
+        let pts = packet.pointee.pts
+        av_packet_unref(packet)
+        throw MediaError(
+            .timing, .invalidSettings,
+            "\(container) cannot hold the negative presentation time \(pts) × \(unit.num)/\(unit.den) s of track \(track)."
+        )
+    }
 
     /// An error of the output that libavformat has noticed but not returned yet.
     private func checkOutput() throws(MediaError) {

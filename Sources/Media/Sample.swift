@@ -101,4 +101,11 @@ public struct Sample: Sendable {
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(start: storage.packet.pointee.data, count: size))
     }
+
+    /// Audio samples a packet decodes to, by its codec's own rule; 0 where only decoding would tell.
+    public var audioSampleCount: Int {
+        guard format.mediaType == .audio else { return 0 }
+        // The call only reads the parameters, though its declaration does not say so.
+        return max(0, Int(av_get_audio_frame_duration2(format.storage.parameters, storage.packet.pointee.size)))
+    }
 }

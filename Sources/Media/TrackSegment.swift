@@ -20,6 +20,17 @@ public struct TrackSegment: Sendable, Hashable {
 
     public var isEmpty: Bool { mediaStart == nil }
 
+    /// Media time to presentation time. A segment without a known end maps nothing: its target is empty.
+    public func mapping() throws(MediaTimeError) -> TimeMapping {
+        let length = try MediaTime(ticks: duration, in: movieTimeBase)
+        let target = try TimeRange(start: MediaTime(ticks: targetStart, in: movieTimeBase), duration: length)
+        guard let mediaStart else { return TimeMapping(emptyOver: target) }
+        let scaled = try length.multiplied(by: Int64(rate), dividedBy: 0x10000)
+        return TimeMapping(
+            source: try TimeRange(start: MediaTime(ticks: mediaStart, in: mediaTimeBase), duration: scaled),
+            target: target)
+    }
+
     init(
         movieTimeBase: TimeBase, mediaTimeBase: TimeBase, targetStart: Int64, duration: Int64, mediaStart: Int64?,
         rate: Int32

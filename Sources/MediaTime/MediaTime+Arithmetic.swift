@@ -27,6 +27,7 @@ extension MediaTime {
     }
 
     /// The exact product. Infinity keeps or changes its sign with the factor's; infinity times zero is invalid.
+    /// The epoch stays.
     ///
     /// - Throws: `.overflow`.
     public func multiplied(by factor: Int64) throws(MediaTimeError) -> MediaTime {

@@ -2,7 +2,7 @@
 ///
 /// Core Media saturates to infinity or rounds in these cases; an export that must keep every timestamp cannot, so
 /// they are errors here.
-public enum MediaTimeError: Error, Hashable, Sendable, Codable, CustomStringConvertible {
+public enum MediaTimeError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The result lies outside what a 64-bit value can hold.
     case overflow
     /// The result is a rational whose denominator exceeds 2³¹ − 1 after reduction, so it cannot be held exactly;

@@ -1,5 +1,5 @@
 /// A source range shown over a target range, faster or slower where their durations differ: one entry of an edit list
-/// (ISO/IEC 14496-12 §8.6.6).
+/// (ISO/IEC 14496-12 §8.6.6). JSON: `{"source": …, "target": …}`, without `source` for an empty edit.
 public struct TimeMapping: Hashable, Sendable, Codable {
     /// `nil` for an empty edit: the target shows nothing. An empty range is a dwell: one picture over the whole target.
     public let source: TimeRange?
@@ -26,7 +26,7 @@ public struct TimeMapping: Hashable, Sendable, Codable {
     ///
     /// Every time of a dwell maps to the target's start.
     ///
-    /// - Throws: `.emptyMapping`; `.notNumeric` for special times and for an infinite or indefinite duration that is not
+    /// - Throws: `.emptyMapping`; `.notNumeric` for special times, and for an infinite or indefinite duration not
     ///   mapped onto its like; `.differentEpochs` where `time` is not in the source's epoch; `.overflow`, `.inexact`.
     public func map(_ time: MediaTime) throws(MediaTimeError) -> MediaTime {
         guard let source else { throw .emptyMapping }

@@ -4,6 +4,7 @@ package import MediaTime
 /// monotonic time line. Timestamps are ticks of `timeBase`.
 package struct KeyframeIndex: Hashable, Sendable, Codable {
     package var timeBase: TimeBase
+    /// In decode order.
     package var keyframes: [Keyframe]
     /// PTS of the first owned frame (frames before the edit's start are not owned).
     package var start: Int64
@@ -46,9 +47,11 @@ package struct Keyframe: Hashable, Sendable, Codable {
     package var leading: Int
 
     package enum Kind: Hashable, Sendable, Codable {
-        /// Decoding may start here and nothing after refers to anything before (IDR, BLA, VP8/VP9/AV1 key frame, MPEG-2 closed GOP).
+        /// Decoding may start here and nothing after refers to anything before (IDR, BLA, VP8/VP9/AV1 key frame, MPEG-2
+        /// closed GOP).
         case clean
-        /// Decoding may start here; leading pictures refer to the group before (CRA, H.264 recovery point with count 0, MPEG-2 open GOP).
+        /// Decoding may start here; leading pictures refer to the group before (CRA, H.264 recovery point with count 0,
+        /// MPEG-2 open GOP).
         case open
         /// A clean picture only after this many frames (H.264 recovery_frame_cnt > 0).
         case recovery(frames: Int)

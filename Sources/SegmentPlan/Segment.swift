@@ -2,14 +2,17 @@
 /// whose PTS lies in [start, end).
 package struct Segment: Hashable, Sendable, Codable {
     package var index: Int
-    /// Ticks of the track's time base.
+    /// Ticks of the track's time base. The keyframe's PTS, but for the first segment, which starts where the track or
+    /// the exported range starts.
     package var start: Int64
     package var end: Int64
-    /// The sample that decoding starts at: the segment's own keyframe, or an earlier one where a clean start is in doubt (pre-roll).
+    /// The sample that decoding starts at: the segment's own keyframe, or an earlier one where a clean start is in
+    /// doubt or the segment starts inside a group (pre-roll). Ordinal 0 with position −1 is the track's first sample.
     package var entry: Keyframe
-    /// The segment's own first keyframe.
+    /// The keyframe of the group that the segment's start lies in; the track's first where that comes later.
     package var keyframe: Keyframe
-    /// The keyframe after the segment, `nil` for the last. Reading stops after its leading pictures.
+    /// The first keyframe not before the segment's end, `nil` where the track ends. Reading stops after its leading
+    /// pictures. A range that ends inside a group ends before it.
     package var next: Keyframe?
 
     package init(index: Int, start: Int64, end: Int64, entry: Keyframe, keyframe: Keyframe, next: Keyframe?) {

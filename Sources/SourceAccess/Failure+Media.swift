@@ -80,3 +80,10 @@ extension Failure {
         }
     }
 }
+
+extension Failure {
+    /// The user asked to stop.
+    package static let interrupted = Failure(
+        .cancelled, "Stopped as asked; finished segments are kept.", advice: "Run the same command with --resume to go on.",
+        retry: .retry, fault: .environment, exitCode: .interrupted)
+}

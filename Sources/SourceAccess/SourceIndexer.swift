@@ -65,7 +65,7 @@ package struct SourceIndexer {
         }
         guard var index = builder.finish(origin: .scan) else { throw noPicture() }
         index.bytesRead = demuxer.bytesRead
-        index.bytesTotal = demuxer.size
+        index.bytesTotal = demuxer.byteCount ?? 0
         return index
     }
 
@@ -80,8 +80,8 @@ package struct SourceIndexer {
     /// - Returns: `nil` where the container has no index that can be trusted.
     private func containerIndex(_ demuxer: Demuxer) throws -> SourceIndex? {
         let access = ContainerAccess(demuxer.containerName)
-        guard !access.isDiscontinuous, access.seeking != .bytes, demuxer.isIndexed(track: track.index),
-            let entries = demuxer.containerIndex(track: track.index), !entries.isEmpty
+        guard !access.isDiscontinuous, access.seeking != .bytes, try demuxer.isIndexed(track: track.index),
+            let entries = try demuxer.containerIndex(track: track.index), !entries.isEmpty
         else { return nil }
         let syncs = entries.filter(\.isSync)
         guard let first = syncs.first, let last = entries.last else { return nil }
@@ -96,7 +96,7 @@ package struct SourceIndexer {
             timeBase: track.timeBase,
             keyframes: syncs.map { Keyframe(pts: $0.timestamp, dts: $0.timestamp, position: $0.position, kind: .open) },
             start: first.timestamp, end: max(last.timestamp + 1, reading.end), sampleCount: nil, origin: .container)
-        let wanted = try SegmentPlan.make(index: sketch, target: target).segments.map(\.start)
+        let wanted = try SegmentPlan.make(index: sketch, target: target ?? SegmentPlan.defaultTarget).segments.map(\.start)
         var keyframes = reading.keyframes
         var cursor = 0
         for start in wanted.dropFirst() {
@@ -112,7 +112,7 @@ package struct SourceIndexer {
             keyframes: KeyframeIndex(
                 timeBase: track.timeBase, keyframes: keyframes, start: reading.start, end: reading.end,
                 sampleCount: isMOV ? entries.count { !$0.isDiscarded } : nil, origin: .container),
-            undecodable: reading.undecodable, bytesRead: demuxer.bytesRead, bytesTotal: demuxer.size,
+            undecodable: reading.undecodable, bytesRead: demuxer.bytesRead, bytesTotal: demuxer.byteCount ?? 0,
             reorderDepth: nil)
     }
 
@@ -124,7 +124,7 @@ package struct SourceIndexer {
     }
 
     /// Reads from the first sample until the first owned picture and all that are shown before it are known.
-    private func readStart(_ demuxer: Demuxer, isMOV: Bool, first: IndexEntry) throws -> Ends? {
+    private func readStart(_ demuxer: Demuxer, isMOV: Bool, first: Demuxer.IndexEntry) throws -> Ends? {
         var collector = KeyframeCollector(timeBase: track.timeBase)
         var count = 0
         while count < 4_000, let sample = try demuxer.readSample() {
@@ -141,7 +141,7 @@ package struct SourceIndexer {
 
     /// Reads the last samples for the exact end of the last picture.
     private func readEnd(
-        _ demuxer: Demuxer, isMOV: Bool, last: IndexEntry, lastSync: IndexEntry, into reading: inout Ends
+        _ demuxer: Demuxer, isMOV: Bool, last: Demuxer.IndexEntry, lastSync: Demuxer.IndexEntry, into reading: inout Ends
     ) throws {
         if isMOV {
             // Any sample of a movie can be sought; pictures are reordered by no more than 16 places (H.264 §A.3.1 MaxDpbFrames).
@@ -159,7 +159,7 @@ package struct SourceIndexer {
     private var ticksPerSecond: Int64 { max(1, Int64(track.timeBase.denominator) / Int64(track.timeBase.numerator)) }
 
     /// Reads one keyframe and, behind it, its leading pictures.
-    private func readKeyframe(_ demuxer: Demuxer, at entry: IndexEntry, isMOV: Bool) throws -> Keyframe? {
+    private func readKeyframe(_ demuxer: Demuxer, at entry: Demuxer.IndexEntry, isMOV: Bool) throws -> Keyframe? {
         try demuxer.seek(track: track.index, toTicks: entry.timestamp)
         var found: Keyframe?
         var patience = 512

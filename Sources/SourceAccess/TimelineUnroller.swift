@@ -1,4 +1,4 @@
-internal import MediaTime
+package import MediaTime
 
 /// Turns the raw times of one track into one monotonic time line.
 ///

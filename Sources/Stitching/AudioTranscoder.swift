@@ -21,12 +21,12 @@ final class AudioTranscoder {
     init(
         track: Track, encoding: CarriedTrack.AudioEncoding, start: MediaTime?, end: MediaTime?
     ) throws(Failure) {
-        do {
+        do throws(MediaError) {
             decoder = try DecompressionSession(format: track.format, timeBase: track.timeBase)
             guard let info = EncoderCatalog.encoder(named: encoding.encoder) else {
                 throw MediaError(.encoder, .unsupported, "This FFmpeg has no encoder “\(encoding.encoder)”.")
             }
-            guard let chosen = info.audioFormat(nearest: track.format) else {
+            guard let chosen = Self.inputFormat(of: info, nearest: track.format) else {
                 throw MediaError(
                     .encoder, .unsupported,
                     "Track \(track.index) (\(track.format.codecName), \(track.format.sampleRate) Hz) suits no input of \(encoding.encoder)."
@@ -47,6 +47,17 @@ final class AudioTranscoder {
         if let start, let ticks = try? start.ticks(in: track.timeBase) { bounds.append("start_pts=\(ticks)") }
         if let end, let ticks = try? end.ticks(in: track.timeBase) { bounds.append("end_pts=\(ticks)") }
         trim = bounds.isEmpty ? "" : "atrim=\(bounds.joined(separator: ":")),"
+    }
+
+    /// The input of an encoder that changes the source's sound least.
+    private static func inputFormat(of encoder: EncoderCatalog.Encoder, nearest format: FormatDescription) -> AudioFormat? {
+        let rate =
+            encoder.sampleRates.isEmpty || encoder.sampleRates.contains(format.sampleRate)
+            ? format.sampleRate
+            : encoder.sampleRates.filter { $0 > format.sampleRate }.min() ?? encoder.sampleRates.max() ?? format.sampleRate
+        guard let layout = format.channelLayout else { return nil }
+        return AudioFormat(
+            sampleRate: rate, sampleFormat: encoder.sampleFormats.first ?? "fltp", channelLayout: layout)
     }
 
     /// - Parameter origin: what becomes time zero, in the source track's ticks.

@@ -1,5 +1,3 @@
-package import ClusterProtocol
-
 /// A track of the source that travels beside the encoded picture, over its whole length and never per segment.
 package struct CarriedTrack: Hashable, Sendable, Codable {
     /// Index of the track in the source.

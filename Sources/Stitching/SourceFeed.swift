@@ -1,6 +1,6 @@
-package import ClusterProtocol
-package import Media
-package import MediaTime
+internal import ClusterProtocol
+internal import Media
+internal import MediaTime
 internal import SourceAccess
 
 /// Reads the source once, in step with the stitch: delivers the samples of the tracks that travel beside the picture, and
@@ -90,6 +90,9 @@ final class SourceFeed {
 
     var laneCount: Int { lanes.count }
 
+    /// The picture track as the source has it.
+    var picture: Track { videoTrack }
+
     func track(ofLane lane: Int) -> Track { lanes[lane].track }
 
     func format(ofLane lane: Int) -> FormatDescription { lanes[lane].transcoder?.format ?? lanes[lane].track.format }
@@ -98,10 +101,20 @@ final class SourceFeed {
         lanes[lane].transcoder?.timeBase ?? lanes[lane].clock?.timeBase ?? lanes[lane].track.timeBase
     }
 
+    /// How many samples all lanes will deliver, for the size of the index: what the container says, else one for every 5 ms.
+    func expectedSamples(seconds: Double) -> Int {
+        lanes.reduce(0) { sum, lane in
+            let longest = max(seconds, Double(lane.track.durationTicks ?? 0).seconds(in: lane.track.timeBase))
+            let guess = Int(longest * (lane.isDense ? 200 : 5)) + 16
+            guard lane.transcoder == nil, let count = lane.track.sampleCount, count > 0 else { return sum + guess }
+            return sum + Int(clamping: count)
+        }
+    }
+
     /// The first sample of a lane, without taking it; reads on until there is one or until `limit` nanoseconds are passed.
     func peek(lane: Int, readingUpTo limit: Int64) throws(Failure) -> Sample? {
         while lanes[lane].head >= lanes[lane].queue.count, !isAtEnd, front < limit { try readOne() }
-        return lanes[lane].head < lanes[lane].queue.count ? lanes[lane].queue[lanes[lane].head] : nil
+        return front(lane: lane)
     }
 
     // MARK: Reading
@@ -123,12 +136,15 @@ final class SourceFeed {
         return taken.sorted()
     }
 
-    /// The lane's next sample whose decode time lies before `nanoseconds` of output time.
-    func pop(lane index: Int, beforeNanoseconds limit: Int64) -> Sample? {
+    /// The lane's next sample, where it is read already.
+    func front(lane index: Int) -> Sample? {
         let lane = lanes[index]
-        guard lane.head < lane.queue.count else { return nil }
-        let sample = lane.queue[lane.head]
-        guard (sample.dts ?? sample.pts ?? 0).nanoseconds(in: sample.timeBase) < limit else { return nil }
+        return lane.head < lane.queue.count ? lane.queue[lane.head] : nil
+    }
+
+    func pop(lane index: Int) -> Sample? {
+        let lane = lanes[index]
+        guard let sample = front(lane: index) else { return nil }
         lane.head += 1
         if lane.head > 1024 || lane.head == lane.queue.count {
             lane.queue.removeFirst(lane.head)
@@ -208,6 +224,13 @@ extension Int64 {
         let scaled =
             Int128(self) * 1_000_000_000 * Int128(timeBase.numerator) / Int128(timeBase.denominator)
         return Int64(clamping: scaled)
+    }
+}
+
+extension Double {
+    /// Ticks as seconds, for estimates only.
+    fileprivate func seconds(in timeBase: TimeBase) -> Double {
+        self * Double(timeBase.numerator) / Double(timeBase.denominator)
     }
 }
 

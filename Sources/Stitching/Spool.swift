@@ -115,6 +115,10 @@ package final class SpoolWriter {
         size += Int64(bytes.count)
     }
 
+    private func write(_ bytes: [UInt8]) throws(Failure) {
+        try bytes.span.withUnsafeBytes { (raw) throws(Failure) in try write(raw) }
+    }
+
     private func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
         var rest = bytes
         while !rest.isEmpty {
@@ -130,11 +134,10 @@ package final class SpoolWriter {
 
     /// Adds the table and the format, checks the slot's hash, syncs and renames.
     ///
-    /// - Parameter expectedHash: XXH3-128 over payload, table and archive, as the slot computed it.
-    package func finish(table: [UInt8], archive: [UInt8], expectedHash: String) throws(Failure) {
+    /// - Parameter expectedHash: XXH3-128 over the payload, as the slot computed it.
+    /// - Returns: XXH3-128 over everything before the trailer, for `SpooledSegment.isIntact`.
+    package func finish(table: [UInt8], archive: [UInt8], expectedHash: String) throws(Failure) -> String {
         let payload = UInt64(size)
-        try table.withUnsafeBytes { (bytes) throws(Failure) in try write(bytes) }
-        try archive.withUnsafeBytes { (bytes) throws(Failure) in try write(bytes) }
         let found = hash.finish()
         guard found == expectedHash else {
             throw Failure(
@@ -142,13 +145,17 @@ package final class SpoolWriter {
                 advice: "It is encoded again; if it repeats, check that worker's memory and network.",
                 retry: .elsewhere, fault: .worker)
         }
+        try write(table)
+        try write(archive)
+        let whole = hash.finish()
         let trailer = SpoolTrailer(payload: payload, table: UInt64(table.count), archive: UInt64(archive.count))
-        try trailer.bytes.withUnsafeBytes { (bytes) throws(Failure) in try write(bytes) }
+        try write(trailer.bytes)
         guard fdatasync(descriptor) == 0 else { throw Spool.failure("sync", temporary, errno: errno) }
         close(descriptor)
         descriptor = -1
         guard rename(temporary, path) == 0 else { throw Spool.failure("rename", temporary, errno: errno) }
         try DirectorySync.sync(directory)
+        return whole
     }
 
     /// Forgets the attempt and removes its temporary file.

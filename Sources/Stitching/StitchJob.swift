@@ -7,8 +7,7 @@ package import SegmentPlan
 package struct StitchJob: Sendable {
     /// Where the output is written until it is complete.
     package var temporary: String
-    /// libavformat's name of the muxer.
-    package var container: String
+    package var container: Container
     package var source: String
     package var videoTrack: Int
     package var segments: [Segment]
@@ -29,7 +28,7 @@ package struct StitchJob: Sendable {
     package var expectedFrames: Int
 
     package init(
-        temporary: String, container: String, source: String, videoTrack: Int, segments: [Segment], timeBase: TimeBase,
+        temporary: String, container: Container, source: String, videoTrack: Int, segments: [Segment], timeBase: TimeBase,
         carried: [CarriedTrack], chapters: [Chapter], metadata: Metadata, origin: MediaTime, isRanged: Bool,
         rangeEnd: MediaTime?, reorderDepth: Int, expectedFrames: Int
     ) {
@@ -47,6 +46,14 @@ package struct StitchJob: Sendable {
         self.rangeEnd = rangeEnd
         self.reorderDepth = reorderDepth
         self.expectedFrames = expectedFrames
+    }
+}
+
+extension StitchJob {
+    /// Length of the exported picture in seconds, for estimates only.
+    var durationSeconds: Double {
+        guard let first = segments.first, let last = segments.last else { return 0 }
+        return Double(last.end - first.start) * Double(timeBase.numerator) / Double(timeBase.denominator)
     }
 }
 

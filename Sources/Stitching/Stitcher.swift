@@ -1,7 +1,8 @@
 package import ClusterProtocol
 package import Media
-package import MediaTime
-package import SegmentPlan
+internal import MediaTime
+internal import SegmentPlan
+internal import SourceAccess
 
 /// Muxes the finished prefix of a job while the rest is still encoded: spool + source tracks → one container.
 ///
@@ -83,7 +84,7 @@ private final class StitchPass {
     private var video = VideoLane()
     private var lanes: [Int] = []
     private var result = StitchResult()
-    private var hash = HashedBytes()
+    private var hash = ContentHash()
 
     private struct VideoLane {
         var track = 0
@@ -161,15 +162,17 @@ private final class StitchPass {
             let shift = try shift(first)
             result.shift = shift
             var options = container.options(
-                job: job, indexScale: attempt.indexScale, audioTracks: feed.laneCount,
-                timeBases: [job.timeBase] + (0..<feed.laneCount).map { feed.timeBase(ofLane: $0) })
+                job: job, indexScale: attempt.indexScale,
+                timeBases: [container.videoTimeBase(job.timeBase)] + (0..<feed.laneCount).map { feed.timeBase(ofLane: $0) },
+                carriedSamples: feed.expectedSamples(seconds: job.durationSeconds))
             options["avoid_negative_ts"] = "disabled"
             let muxer = try Muxer(path: job.temporary, container: job.container, options: options)
-            let source = try sourceTrack()
+            let source = feed.picture
             video.format = first.format
             video.track = try muxer.addTrack(
                 format: first.format, timeBase: container.videoTimeBase(job.timeBase), metadata: source.metadata,
-                disposition: source.disposition, attachments: source.attachments, averageFrameRate: source.averageFrameRate)
+                disposition: source.disposition, attachments: source.attachments, averageFrameRate: source.averageFrameRate,
+                sampleAspectRatio: nil)
             for lane in 0..<feed.laneCount {
                 let track = feed.track(ofLane: lane)
                 lanes.append(
@@ -177,10 +180,10 @@ private final class StitchPass {
                         format: feed.format(ofLane: lane), timeBase: feed.timeBase(ofLane: lane), metadata: track.metadata,
                         disposition: track.disposition, attachments: track.attachments, averageFrameRate: nil))
             }
-            muxer.metadata = job.metadata
-            muxer.chapters = job.chapters
+            try muxer.set(metadata: job.metadata)
+            try muxer.set(chapters: job.chapters)
             try muxer.writeHeader()
-            video.timeBase = muxer.timeBase(ofTrack: video.track)
+            video.timeBase = try muxer.timeBase(ofTrack: video.track)
             video.shift = try shift.ticks(in: video.timeBase)
             result.videoTimeBase = video.timeBase
             self.muxer = muxer
@@ -192,8 +195,6 @@ private final class StitchPass {
             throw Failure(.timing, "The time line does not fit \(job.container): \(error).")
         }
     }
-
-    private func sourceTrack() throws -> Track { feed.picture }
 
     /// How far everything moves because the container holds no time below zero: the earliest decode time, made positive.
     private func shift(_ first: SpooledSegment) throws -> MediaTime {
@@ -239,7 +240,7 @@ private final class StitchPass {
             let durations = try Self.durations(
                 presentation, last: job.timeBase.rescale(segment.end &- origin, to: video.timeBase) &+ video.shift)
             for index in 0..<spooled.count {
-                if interrupt.isSet { throw Failure.interrupted }
+                if interrupt.isInterrupted { throw Failure.interrupted }
                 try writeCarried(before: container.interleavePoint(decode[index].nanoseconds(in: video.timeBase)))
                 let sample = try spooled.sample(
                     index, pts: presentation[index], dts: decode[index], duration: durations[index], timeBase: video.timeBase)

@@ -1,0 +1,63 @@
+internal import CZeroMQ
+
+/// An address that a router listens at, and who may come in there.
+package struct Binding: Sendable {
+    package enum Security: Sendable {
+        /// Whoever can connect is trusted. Only for ipc in a private directory and for loopback.
+        case open
+        /// Peers prove their key; the authenticator says what each may do.
+        case curve(CurveKeyPair, Authenticator)
+    }
+
+    /// `ipc://PATH` or `tcp://HOST:PORT`; a port of `*` takes a free one.
+    package var address: String
+    package var security: Security
+
+    package init(_ address: String, security: Security = .open) {
+        self.address = address
+        self.security = security
+    }
+
+    /// The address can be reached from this machine only: `ipc://`, `inproc://`, or tcp on a loopback address.
+    package var isLocal: Bool { Binding.isLocal(address) }
+
+    package static func isLocal(_ address: String) -> Bool {
+        if address.hasPrefix("ipc://") || address.hasPrefix("inproc://") { return true }
+        guard address.hasPrefix("tcp://"), let colon = address.lastIndex(of: ":") else { return false }
+        let host = address[
+            address.index(address.startIndex, offsetBy: 6)..<max(colon, address.index(address.startIndex, offsetBy: 6))]
+        if host == "localhost" || host == "[::1]" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// libzmq gives each listener the options in force when it is bound, so that one router can be open here and closed there.
+    func apply(to socket: borrowing Socket) throws(MessagingError) {
+        switch security {
+        case .open:
+            try socket.set(ZMQ_CURVE_SERVER, Int32(0), "ZMQ_CURVE_SERVER")
+        case .curve(let keys, _):
+            // A domain makes libzmq refuse peers when nobody answers for authentication, instead of letting all in.
+            try socket.set(ZMQ_ZAP_DOMAIN, Array("weft".utf8), "ZMQ_ZAP_DOMAIN")
+            try socket.set(ZMQ_CURVE_SERVER, Int32(1), "ZMQ_CURVE_SERVER")
+            try socket.set(ZMQ_CURVE_SECRETKEY, keys.secret, "ZMQ_CURVE_SECRETKEY")
+        }
+    }
+}
+
+/// How a dealer proves itself, and whom it expects at the other end.
+package struct ClientSecurity: Sendable {
+    package var keys: CurveKeyPair
+    package var server: CurvePublicKey
+
+    package init(keys: CurveKeyPair, server: CurvePublicKey) {
+        self.keys = keys
+        self.server = server
+    }
+
+    func apply(to socket: borrowing Socket) throws(MessagingError) {
+        try socket.set(ZMQ_CURVE_SERVERKEY, server.bytes, "ZMQ_CURVE_SERVERKEY")
+        try socket.set(ZMQ_CURVE_PUBLICKEY, keys.publicKey.bytes, "ZMQ_CURVE_PUBLICKEY")
+        try socket.set(ZMQ_CURVE_SECRETKEY, keys.secret, "ZMQ_CURVE_SECRETKEY")
+    }
+}

@@ -1,0 +1,165 @@
+package import ClusterProtocol
+internal import Foundation
+internal import Synchronization
+
+/// Starts a node's slots, one child process each, watches them, kills those that hang and replaces those that end.
+package final class NodeSupervisor: Sendable {
+    package struct Configuration: Sendable {
+        /// Program whose `slot` command is the child.
+        package var executable: String
+        package var endpoint: String
+        package var node: String
+        package var slots: Int
+
+        package init(executable: String, endpoint: String, node: String, slots: Int) {
+            self.executable = executable
+            self.endpoint = endpoint
+            self.node = node
+            self.slots = slots
+        }
+    }
+
+    package enum Event: Sendable {
+        /// A slot's process ended and another takes its place.
+        case replaced(slot: Int, ProcessEnd)
+        /// No process of a slot lives long enough to work.
+        case unusable(Failure)
+    }
+
+    private let configuration: Configuration
+    private let stopping = Atomic<Bool>(false)
+    private let done = DispatchSemaphore(value: 0)
+    private let report: @Sendable (Event) -> Void
+
+    /// - Parameter report: called on the supervisor's thread.
+    package init(_ configuration: Configuration, report: @escaping @Sendable (Event) -> Void) {
+        self.configuration = configuration
+        self.report = report
+        let thread = Thread { [self] in
+            var loop = SupervisorLoop(configuration, report)
+            while !stopping.load(ordering: .acquiring) { loop.step() }
+            loop.stop()
+            done.signal()
+        }
+        thread.name = "weft-node"
+        thread.start()
+    }
+
+    /// Ends every slot, by force where it takes longer than a second, and waits for that. Call once.
+    package func stop() {
+        stopping.store(true, ordering: .releasing)
+        done.wait()
+    }
+}
+
+/// The state of the supervisor's thread.
+private struct SupervisorLoop {
+    private let configuration: NodeSupervisor.Configuration
+    private let report: @Sendable (NodeSupervisor.Event) -> Void
+    private var places: [Place]
+
+    private struct Place {
+        var child: SlotChild?
+        var predecessor: ProcessEnd?
+        /// Processes in a row that ended within a second of their start.
+        var earlyEnds = 0
+        var restart: UInt64 = 0
+    }
+
+    /// A slot whose processes die at once is given up after this many, and says why.
+    private static let patience = 6
+
+    init(_ configuration: NodeSupervisor.Configuration, _ report: @escaping @Sendable (NodeSupervisor.Event) -> Void) {
+        self.configuration = configuration
+        self.report = report
+        places = Array(repeating: Place(), count: configuration.slots)
+    }
+
+    mutating func step() {
+        for index in places.indices { start(index) }
+        wait(milliseconds: 200)
+        for index in places.indices { watch(index) }
+    }
+
+    /// Waits for a child to write or end.
+    private func wait(milliseconds: Int32) {
+        var descriptors = places.compactMap { $0.child }.flatMap { [$0.status.descriptor, $0.errors.descriptor] }
+            .filter { $0 >= 0 }.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        _ = poll(&descriptors, nfds_t(descriptors.count), milliseconds)
+        // A closed pipe is ready for ever: the process behind it is about to be reaped.
+        if descriptors.contains(where: { $0.revents & Int16(POLLHUP) != 0 }) { usleep(10_000) }
+    }
+
+    private mutating func start(_ index: Int) {
+        guard places[index].child == nil, LeaseGauge.now >= places[index].restart else { return }
+        let incarnation = UInt64(clock_time())
+        var environment = ProcessInfo.processInfo.environment
+        environment["WEFT_PREDECESSOR"] = places[index].predecessor.flatMap { end in
+            (try? JSONEncoder().encode(end)).map { String(decoding: $0, as: UTF8.self) }
+        }
+        let arguments = [
+            "slot", "--connect", configuration.endpoint, "--index", String(index), "--node", configuration.node,
+            "--incarnation", String(incarnation),
+        ]
+        do throws(Failure) {
+            places[index].child = try SlotChild(
+                executable: configuration.executable, arguments: arguments, environment: environment,
+                incarnation: incarnation)
+        } catch {
+            endedEarly(index, failure: error)
+        }
+    }
+
+    /// Nanoseconds since 1970: rises with every process of a slot, also across restarts of the node.
+    private func clock_time() -> Int64 {
+        Int64(Date().timeIntervalSince1970 * 1e9)
+    }
+
+    private mutating func watch(_ index: Int) {
+        guard places[index].child != nil else { return }
+        places[index].child?.readPipes()
+        places[index].child?.killIfStalled()
+        guard let end = places[index].child?.reap(), let child = places[index].child else { return }
+        places[index].child = nil
+        places[index].predecessor = end
+        if LeaseGauge.now &- child.started < 1_000_000_000 {
+            endedEarly(
+                index,
+                failure: Failure(
+                    .resources, "The slot process ends at once (\(Self.words(end))).",
+                    advice: "Run `weft capabilities`; the codec's words tell more.", retry: .elsewhere, fault: .environment,
+                    log: end.log, exitCode: .temporary))
+        } else {
+            places[index].earlyEnds = 0
+        }
+        report(.replaced(slot: index, end))
+    }
+
+    private static func words(_ end: ProcessEnd) -> String {
+        switch end.cause {
+        case .exited: "exit status \(end.code)"
+        case .signalled: "signal \(end.code)"
+        case .stalled: "it hung and was killed"
+        case .unstarted: String(cString: strerror(end.code))
+        }
+    }
+
+    private mutating func endedEarly(_ index: Int, failure: Failure) {
+        places[index].earlyEnds += 1
+        let delay = UInt64(100_000_000) << UInt64(min(6, places[index].earlyEnds))
+        places[index].restart = LeaseGauge.now &+ delay
+        if places[index].earlyEnds == Self.patience { report(.unusable(failure)) }
+    }
+
+    mutating func stop() {
+        for index in places.indices { places[index].child?.release() }
+        let deadline = LeaseGauge.now &+ 1_000_000_000
+        while places.contains(where: { $0.child != nil }) {
+            if LeaseGauge.now > deadline {
+                for place in places { if let child = place.child { kill(child.pid, SIGKILL) } }
+            }
+            for index in places.indices where places[index].child?.reap() != nil { places[index].child = nil }
+            if places.contains(where: { $0.child != nil }) { usleep(5_000) }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+internal import ClusterProtocol
+internal import Foundation
+internal import Media
+internal import SegmentPlan
+internal import SourceAccess
+internal import Synchronization
+
+/// Where a pipeline's samples go, in decode order.
+protocol SampleSink: AnyObject, Sendable {
+    /// May wait (credit); throws when the lease is over.
+    func append(_ sample: Sample) throws(Failure)
+}
+
+/// Reads, decodes, filters and encodes the frames of one segment.
+///
+/// Two threads: the caller's reads, decodes and filters; another encodes and hands the samples on. A short queue between
+/// them keeps both busy and the memory of a slot bounded.
+final class SegmentPipeline {
+    struct Outcome: Sendable {
+        /// Owned frames of the source.
+        var frames: Int
+        var format: FormatDescription
+        var warnings: [String]
+    }
+
+    private let recipe: EncodeRecipe
+    private let segment: Segment
+    private let source: SourceSession
+    private let path: PicturePath
+    private let gauge: LeaseGauge
+    private let cancellation: InterruptFlag
+
+    init(
+        recipe: EncodeRecipe, segment: Segment, source: SourceSession, gauge: LeaseGauge, cancellation: InterruptFlag
+    ) {
+        self.recipe = recipe
+        self.segment = segment
+        self.source = source
+        self.gauge = gauge
+        self.cancellation = cancellation
+        path = PicturePath(recipe: recipe, track: source.track)
+    }
+
+    func run(into sink: any SampleSink) throws(Failure) -> Outcome {
+        try source.begin(segment)
+        return recipe.encoder == "copy" ? try copy(into: sink) : try encode(into: sink)
+    }
+
+    private func checkCancelled() throws(Failure) {
+        if cancellation.isInterrupted { throw Failure.interrupted }
+    }
+
+    private func readSample() throws(Failure) -> Sample? {
+        try checkCancelled()
+        let start = LeaseGauge.now
+        defer { gauge.add(.read, since: start) }
+        let sample = try source.next()
+        if let sample { gauge.count(bytesRead: sample.size) }
+        return sample
+    }
+
+    // MARK: Copy
+
+    /// Passes the samples on as they are. A plan for copying cuts only where nothing shown before the cut follows it.
+    private func copy(into sink: any SampleSink) throws(Failure) -> Outcome {
+        var frames = 0
+        while let sample = try readSample() {
+            let pts = sample.pts ?? sample.dts ?? segment.start
+            guard !sample.isDiscarded, pts < segment.end else { continue }
+            if SampleVisibility.isShown(sample) {
+                frames += 1
+                gauge.countFrame(at: pts)
+            }
+            gauge.count(bytes: sample.size)
+            try sink.append(sample)
+        }
+        return Outcome(frames: frames, format: source.track.format, warnings: [])
+    }
+
+    // MARK: Encode
+
+    private func encode(into sink: any SampleSink) throws(Failure) -> Outcome {
+        let graph: FilterGraph
+        let encoder: CompressionSession
+        do throws(MediaError) {
+            graph = try path.makeGraph(for: path.initialFormat())
+            guard let output = graph.outputFormat else {
+                throw MediaError(.filter, .invalidSettings, "The filter “\(recipe.filter)” delivers no picture.")
+            }
+            encoder = try path.makeEncoder(for: output)
+        } catch {
+            throw Failure(error, role: .encode)
+        }
+        let queue = BoundedQueue<Frame>(capacity: 8)
+        let encoding = EncodingThread(encoder: encoder, queue: queue, sink: sink, gauge: gauge)
+        encoding.start()
+        let warnings: [String]
+        do throws(Failure) {
+            var stage = try DecodingStage(self, graph: graph, queue: queue)
+            try stage.run()
+            warnings = stage.warnings
+            queue.close()
+        } catch {
+            queue.abandon()
+            // What stopped the encoder is the cause; that its queue then refused a frame is not.
+            _ = try encoding.join(fallback: error)
+            throw error
+        }
+        let format = try encoding.join(fallback: nil)
+        return Outcome(frames: gauge.frameCount, format: format, warnings: warnings)
+    }
+
+    /// Reads, decodes and filters on the caller's thread.
+    private struct DecodingStage {
+        private let pipeline: SegmentPipeline
+        private var graph: FilterGraph
+        private let decoder: DecompressionSession
+        private let queue: BoundedQueue<Frame>
+        private var lastPTS: Int64?
+        private var undecodable = 0
+        private var firstError: MediaError?
+        private var repaired = 0
+        private var formatChanges = 0
+
+        init(_ pipeline: SegmentPipeline, graph: FilterGraph, queue: BoundedQueue<Frame>) throws(Failure) {
+            self.pipeline = pipeline
+            self.graph = graph
+            self.queue = queue
+            let track = pipeline.source.track
+            do {
+                decoder = try DecompressionSession(format: track.format, timeBase: track.timeBase)
+            } catch {
+                throw Failure(error, role: .source)
+            }
+        }
+
+        var warnings: [String] {
+            var warnings: [String] = []
+            let index = pipeline.segment.index
+            if undecodable > 0 {
+                let words = firstError.map { ": \($0.message)" } ?? ""
+                warnings.append("Segment \(index): \(undecodable) damaged samples gave no picture\(words)")
+            }
+            if repaired > 0 { warnings.append("Segment \(index): \(repaired) frames shared a time and were moved by one tick.") }
+            if formatChanges > 0 {
+                warnings.append("Segment \(index): the picture format changes; it is converted to the first one.")
+            }
+            return warnings
+        }
+
+        mutating func run() throws(Failure) {
+            while let sample = try pipeline.readSample() {
+                var mark = LeaseGauge.now
+                var decoded: [Frame] = []
+                do {
+                    try decoder.decode(sample) { (frame) throws(MediaError) in decoded.append(frame) }
+                } catch {
+                    guard error.reason == .invalidData else { throw Failure(error, role: .source) }
+                    undecodable += 1
+                    firstError = firstError ?? error
+                }
+                mark = pipeline.gauge.add(.decode, since: mark)
+                for frame in decoded { try deliver(frame) }
+            }
+            var rest: [Frame] = []
+            do {
+                try decoder.finish { (frame) throws(MediaError) in rest.append(frame) }
+            } catch {
+                guard error.reason == .invalidData else { throw Failure(error, role: .source) }
+                undecodable += 1
+                firstError = firstError ?? error
+            }
+            for frame in rest { try deliver(frame) }
+            try filter { (graph, output) throws(MediaError) in try graph.finish(output: output) }
+        }
+
+        /// Frames outside the segment were decoded for reference only.
+        private mutating func deliver(_ frame: Frame) throws(Failure) {
+            guard let pts = frame.pts else {
+                undecodable += 1
+                return
+            }
+            guard pts >= pipeline.segment.start, pts < pipeline.segment.end else { return }
+            var time = pts
+            if let lastPTS, time <= lastPTS {
+                time = lastPTS + 1
+                repaired += 1
+            }
+            lastPTS = time
+            if !graph.accepts(frame) {
+                formatChanges += 1
+                try filter { (graph, output) throws(MediaError) in try graph.finish(output: output) }
+                do {
+                    graph = try pipeline.path.makeGraph(for: frame.format)
+                } catch {
+                    throw Failure(error, role: .encode)
+                }
+            }
+            let owned = frame.retimed(pts: time, duration: frame.duration, timeBase: frame.timeBase)
+            try filter { (graph, output) throws(MediaError) in try graph.process(owned, output: output) }
+        }
+
+        private func filter(
+            _ body: (FilterGraph, (Frame) throws(MediaError) -> Void) throws(MediaError) -> Void
+        ) throws(Failure) {
+            let start = LeaseGauge.now
+            var filtered: [Frame] = []
+            do {
+                try body(graph) { (frame) throws(MediaError) in filtered.append(frame) }
+            } catch {
+                throw Failure(error, role: .encode)
+            }
+            pipeline.gauge.add(.filter, since: start)
+            for frame in filtered where !queue.push(frame) { throw Failure.interrupted }
+        }
+    }
+}
+
+/// Encodes what the queue delivers.
+private final class EncodingThread: @unchecked Sendable {
+    // Touched by the thread until it is done, and by `join` after that.
+    private let encoder: CompressionSession
+    private let queue: BoundedQueue<Frame>
+    private let sink: any SampleSink
+    private let gauge: LeaseGauge
+    private let done = DispatchSemaphore(value: 0)
+    private var failure: Failure?
+
+    init(encoder: CompressionSession, queue: BoundedQueue<Frame>, sink: any SampleSink, gauge: LeaseGauge) {
+        self.encoder = encoder
+        self.queue = queue
+        self.sink = sink
+        self.gauge = gauge
+    }
+
+    func start() {
+        let thread = Thread { [self] in
+            do throws(Failure) {
+                try run()
+            } catch {
+                failure = error
+                queue.abandon()
+            }
+            done.signal()
+        }
+        thread.name = "weft-encode"
+        thread.stackSize = 8 << 20
+        thread.start()
+    }
+
+    /// Waits for the end.
+    /// - Parameter fallback: what stopped the other side; thrown unless this side's own failure came first.
+    func join(fallback: Failure?) throws(Failure) -> FormatDescription {
+        done.wait()
+        if let failure, fallback == nil || fallback == Failure.interrupted { throw failure }
+        if let fallback { throw fallback }
+        return encoder.format
+    }
+
+    private func run() throws(Failure) {
+        while let frame = queue.pop() {
+            try encode { (output) throws(MediaError) in try self.encoder.encode(frame, output: output) }
+            gauge.countFrame(at: frame.pts ?? 0)
+        }
+        try encode { (output) throws(MediaError) in try self.encoder.finish(output: output) }
+    }
+
+    private func encode(
+        _ body: ((Sample) throws(MediaError) -> Void) throws(MediaError) -> Void
+    ) throws(Failure) {
+        let start = LeaseGauge.now
+        var samples: [Sample] = []
+        do {
+            try body { (sample) throws(MediaError) in samples.append(sample) }
+        } catch {
+            throw Failure(error, role: .encode)
+        }
+        gauge.add(.encode, since: start)
+        for sample in samples {
+            gauge.count(bytes: sample.size)
+            try sink.append(sample)
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package import ClusterProtocol
+internal import Foundation
+internal import Media
+internal import Messaging
+internal import SourceAccess
+internal import Synchronization
+
+/// What a slot's process is told when it is started.
+package struct SlotConfiguration: Sendable {
+    package var endpoint: String
+    package var node: String
+    package var index: Int
+    /// Rises with every process of the slot.
+    package var incarnation: String
+    package var predecessor: ProcessEnd?
+    package var version: String
+    package var threads: Int
+
+    package init(
+        endpoint: String, node: String, index: Int, incarnation: String, predecessor: ProcessEnd?, version: String,
+        threads: Int
+    ) {
+        self.endpoint = endpoint
+        self.node = node
+        self.index = index
+        self.incarnation = incarnation
+        self.predecessor = predecessor
+        self.version = version
+        self.threads = threads
+    }
+}
+
+/// One slot: a child process that runs one lease at a time.
+package enum Slot {
+    /// Serves until the coordinator says to stop or the supervisor goes away. Blocks: call it on a thread of its own.
+    package static func run(_ configuration: SlotConfiguration) throws(Failure) -> ExitCode {
+        let end = SlotEnd()
+        let context: MessageContext
+        let endpoint: DealerEndpoint<SlotHandler>
+        do {
+            context = try MessageContext()
+            endpoint = try DealerEndpoint(
+                context: context, address: configuration.endpoint, name: "weft-slot", tick: .milliseconds(500)
+            ) { sender in SlotHandler(configuration, sender: sender, end: end) }
+        } catch {
+            throw Failure(
+                .transport, "The slot cannot connect to \(configuration.endpoint): \(error)",
+                advice: "Check that the coordinator runs.", retry: .retry, fault: .environment, exitCode: .unreachable)
+        }
+        SupervisorWatch.start { end.stop(.temporary) }
+        let code = end.wait()
+        endpoint.stop()
+        return code
+    }
+}
+
+/// Lets the slot's main thread wait for its end.
+private final class SlotEnd: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    private let code = Mutex<ExitCode?>(nil)
+
+    func stop(_ exit: ExitCode) {
+        code.withLock { if $0 == nil { $0 = exit } }
+        semaphore.signal()
+    }
+
+    func wait() -> ExitCode {
+        semaphore.wait()
+        return code.withLock { $0 ?? .done }
+    }
+}
+
+/// The supervisor holds the other end of standard input: when that closes, it is gone, and so must its slots.
+private enum SupervisorWatch {
+    static func start(_ lost: @escaping @Sendable () -> Void) {
+        let thread = Thread {
+            var byte: UInt8 = 0
+            while true {
+                let count = read(STDIN_FILENO, &byte, 1)
+                if count < 0, errno == EINTR { continue }
+                if count <= 0 { break }
+            }
+            lost()
+        }
+        thread.name = "weft-watch"
+        thread.start()
+    }
+}
+
+/// The slot's side of the protocol. Lives on the endpoint's thread; leases run on their own.
+private final class SlotHandler: EndpointHandler {
+    private let configuration: SlotConfiguration
+    private let sender: DealerSender
+    private let end: SlotEnd
+    private let status = StatusPipe()
+    private var run: LeaseRun?
+    private let leases: LeaseThread
+    private var isDraining = false
+    private var lastSent = LeaseGauge.now
+    private var heartbeat: UInt64 = 2_000_000_000
+    private var lastHeard = LeaseGauge.now
+    private var liveness: UInt64 = 60_000_000_000
+
+    init(_ configuration: SlotConfiguration, sender: DealerSender, end: SlotEnd) {
+        self.configuration = configuration
+        self.sender = sender
+        self.end = end
+        leases = LeaseThread(sender)
+        sayHello()
+    }
+
+    private func sayHello() {
+        let hello = Hello(
+            role: .slot, node: configuration.node, slot: configuration.index, incarnation: configuration.incarnation,
+            pid: getpid(), host: ProcessInfo.processInfo.hostName, version: configuration.version,
+            encoders: EncoderOffers.all, cores: ProcessInfo.processInfo.processorCount,
+            memory: Int64(clamping: ProcessInfo.processInfo.physicalMemory), threads: configuration.threads,
+            predecessor: configuration.predecessor)
+        send(.hello(hello))
+    }
+
+    private func send(_ message: WorkerMessage) {
+        lastSent = LeaseGauge.now
+        do {
+            try sender.send(message)
+        } catch {
+            // A queue that is over its limit or stopped: there is nobody to serve any more.
+            end.stop(.unreachable)
+        }
+    }
+
+    func received(_ message: ReceivedMessage) {
+        lastHeard = LeaseGauge.now
+        guard let first = message.frames.first else { return }
+        let payload = message.frames.dropFirst().map(\.count)
+        let decoded: CoordinatorMessage? = first.withUnsafeBytes { bytes in
+            try? MessageCodec.decode(header: bytes, payload: Array(payload))
+        }
+        switch decoded {
+        case .welcome(let welcome): welcomed(welcome)
+        case .lease(let lease): start(lease)
+        case .credit(let credit): if run?.lease.lease == credit.lease { run?.add(credit: credit.bytes) }
+        case .revoke(let revoke): if run?.lease.lease == revoke.lease { run?.cancel() }
+        case .accepted: break
+        case .identify: sayHello()
+        case .refused: end.stop(.notPermitted)
+        case .drain: drain()
+        case .shutdown: end.stop(.done)
+        case .prove, .source, nil: break
+        }
+    }
+
+    private func welcomed(_ welcome: Welcome) {
+        heartbeat = UInt64(max(0.1, welcome.heartbeatSeconds) * 1e9)
+        liveness = UInt64(max(1, welcome.livenessSeconds) * 1e9)
+        if leases.isIdle { send(.ready(Ready(source: leases.heldSource))) }
+    }
+
+    private func drain() {
+        isDraining = true
+        leases.drain()
+        if leases.isIdle { leave() }
+    }
+
+    private func leave() {
+        send(.goodbye(Goodbye(reason: .drained)))
+        end.stop(.done)
+    }
+
+    // MARK: Leases
+
+    private func start(_ lease: Lease) {
+        guard leases.isIdle else {
+            let busy = Failure(
+                .transport, "The slot was given a lease while it holds another.", retry: .retry, fault: .environment)
+            send(.failed(LeaseFailed(lease: lease.lease, failure: busy)))
+            return
+        }
+        let run = LeaseRun(lease, sender: sender)
+        self.run = run
+        status.report(lease.lease, stall: lease.stallSeconds, work: 0)
+        leases.start(run)
+    }
+
+    func tick() {
+        if let run, !leases.isIdle {
+            status.report(run.lease.lease, stall: run.lease.stallSeconds, work: run.work)
+            send(
+                .progress(
+                    Progress(
+                        lease: run.lease.lease, frames: run.gauge.frameCount, ticks: run.gauge.position,
+                        stageSeconds: run.gauge.seconds, bytes: run.gauge.byteCount, bytesRead: run.gauge.bytesReadCount)))
+            return
+        }
+        run = nil
+        status.report(nil, stall: 0, work: 0)
+        if isDraining { leave() }
+        let now = LeaseGauge.now
+        if now &- lastSent > heartbeat { send(.heartbeat(Heartbeat())) }
+        if now &- lastHeard > liveness { sayHello() }
+    }
+}

@@ -1,0 +1,47 @@
+internal import ClusterProtocol
+internal import Foundation
+
+/// What a slot tells its supervisor, a line at a time on standard output: that it lives, what it works on, and a number that
+/// rises while anything moves. A process that is stopped or hung in a driver writes nothing or the same number.
+struct SlotStatus: Hashable, Sendable {
+    /// `nil` between leases.
+    var lease: LeaseName?
+    /// Seconds that `work` may stand still.
+    var stallSeconds: Double
+    var work: Int64
+
+    /// `lease stall work`, `-` for no lease.
+    var line: String { "\(lease.map(\.description) ?? "-") \(stallSeconds) \(work)\n" }
+
+    init(lease: LeaseName?, stallSeconds: Double, work: Int64) {
+        self.lease = lease
+        self.stallSeconds = stallSeconds
+        self.work = work
+    }
+
+    init?(line: Substring) {
+        let words = line.split(separator: " ")
+        guard words.count == 3, let stall = Double(words[1]), let work = Int64(words[2]) else { return nil }
+        if words[0] == "-" {
+            lease = nil
+        } else {
+            guard let id = LeaseName(String(words[0])) else { return nil }
+            lease = id
+        }
+        stallSeconds = stall
+        self.work = work
+    }
+}
+
+/// Writes the status lines. A supervisor that does not read must not hold up the slot: the pipe does not block.
+struct StatusPipe {
+    init() {
+        let flags = fcntl(STDOUT_FILENO, F_GETFL)
+        if flags >= 0 { _ = fcntl(STDOUT_FILENO, F_SETFL, flags | O_NONBLOCK) }
+    }
+
+    func report(_ lease: LeaseName?, stall: Double, work: Int64) {
+        let line = SlotStatus(lease: lease, stallSeconds: stall, work: work).line
+        _ = line.utf8CString.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count - 1) }
+    }
+}

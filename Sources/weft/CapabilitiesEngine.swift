@@ -1,0 +1,7 @@
+internal import ClusterProtocol
+
+extension SourceEngine {
+    static func capabilities() async throws(Failure) -> CapabilitiesReport {
+        throw Failure(notBuiltIn: "capabilities")
+    }
+}

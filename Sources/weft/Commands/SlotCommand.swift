@@ -1,0 +1,45 @@
+internal import ClusterProtocol
+internal import Foundation
+
+/// What a slot is told by the supervisor that starts it.
+struct SlotRequest: Hashable, Sendable {
+    var endpoint: String
+    /// Number of the slot on its node, from 0.
+    var index: Int
+    /// `nil` for the host's name.
+    var node: String?
+}
+
+/// `weft slot`, started by a node's supervisor only: one child process that runs one lease at a time.
+enum SlotCommand {
+    static let entry = CommandEntry(
+        name: "slot",
+        summary: "Run one slot (started by weft itself)",
+        details: "Connects to a coordinator and encodes the segments it is leased, one at a time.",
+        options: [
+            OptionEntry(name: "connect", value: "URL", help: "The coordinator's endpoint.", isSetting: false),
+            OptionEntry(name: "index", value: "N", help: "Number of the slot on its node.", isSetting: false),
+            OptionEntry(name: "node", value: "NAME", help: "Name of the node.", isSetting: false),
+        ],
+        examples: [.init(line: "weft slot --connect ipc:///run/weft/slots --index 0", meaning: "the first slot")],
+        isHidden: true,
+        run: { invocation in
+            // The terminal sends Ctrl-C to the whole process group; the coordinator decides what becomes of a lease.
+            signal(SIGINT, SIG_IGN)
+            return try await SlotEngine.run(SlotRequest(invocation))
+        })
+}
+
+extension SlotRequest {
+    init(_ invocation: Invocation) throws {
+        guard let endpoint = invocation.value(of: "connect"), !endpoint.isEmpty else {
+            throw UsageError("slot", "--connect is missing.")
+        }
+        guard let index = Quantity.count(invocation.value(of: "index") ?? "0", in: 0...65_535) else {
+            throw UsageError("slot", "--index is not a whole number from 0 to 65535.")
+        }
+        self.endpoint = endpoint
+        self.index = index
+        node = invocation.value(of: "node")
+    }
+}

@@ -1,0 +1,144 @@
+internal import ClusterProtocol
+internal import MediaTime
+
+/// Reads merged settings as values, and complains in the words of the place that stated them.
+struct SettingReader: Sendable {
+    let layer: SettingLayer
+    let command: String
+
+    func text(_ option: String) -> String? { layer.values[option]?.last }
+
+    func isOn(_ option: String) -> Bool { layer.values[option] != nil }
+
+    func complaint(_ option: String, _ message: String) -> any Error {
+        layer.complaint(option, message, command: command)
+    }
+
+    func count(_ option: String, in range: ClosedRange<Int>) throws -> Int? {
+        guard let text = text(option) else { return nil }
+        guard let number = Quantity.count(text, in: range) else {
+            throw complaint(
+                option, "'\(text)' is not a whole number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
+    }
+
+    func number(_ option: String, in range: ClosedRange<Double>) throws -> Double? {
+        guard let text = text(option) else { return nil }
+        guard let number = Double(text), range.contains(number) else {
+            throw complaint(option, "'\(text)' is not a number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
+    }
+
+    func rate(_ option: String) throws -> Int64? {
+        guard let text = text(option) else { return nil }
+        guard let rate = Quantity.rate(text) else {
+            throw complaint(option, "'\(text)' is not a rate; write bits a second, such as 4M or 800k.")
+        }
+        return rate
+    }
+
+    func size(_ option: String) throws -> Int64? {
+        guard let text = text(option) else { return nil }
+        guard let size = Quantity.size(text) else {
+            throw complaint(option, "'\(text)' is not a size; write bytes, such as 700MB or 1GiB.")
+        }
+        return size
+    }
+
+    func time(_ option: String) throws -> MediaTime? {
+        guard let text = text(option) else { return nil }
+        guard let time = MediaTime(text: text), time.isNumeric, time >= .zero else {
+            throw complaint(option, "'\(text)' is not a time; write seconds (90, 12.5, 30000/1001) or [HH:]MM:SS[.F].")
+        }
+        return time
+    }
+
+    /// `KEY=VALUE` words; a later one beats an earlier one of the same key.
+    func pairs(_ option: String) throws -> [String: String] {
+        var pairs: [String: String] = [:]
+        for word in layer.values[option] ?? [] {
+            let halves = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard halves.count == 2, !halves[0].isEmpty else {
+                throw complaint(option, "'\(word)' is not KEY=VALUE.")
+            }
+            pairs[String(halves[0])] = String(halves[1])
+        }
+        return pairs
+    }
+}
+
+extension SettingReader {
+    /// Options that make no sense together.
+    func checkConflicts() throws {
+        let rates = ["quality", "bitrate", "size"].filter(isOn)
+        if rates.count > 1 {
+            throw complaint(rates[1], "cannot be had together with --\(rates[0]); choose one.")
+        }
+        if text("video-codec") == "copy" || text("encoder") == "copy" {
+            for option in rates + ["filter", "encoder-option"] where isOn(option) {
+                throw complaint(option, "has no effect on copied samples; drop it or choose a codec to encode with.")
+            }
+        }
+        let audio = text("audio") ?? "copy"
+        if isOn("audio-bitrate"), !["aac", "opus"].contains(audio) {
+            throw complaint("audio-bitrate", "has no effect with --audio \(audio); choose aac or opus.")
+        }
+        try checkEncoderWritesCodec()
+    }
+
+    private func checkEncoderWritesCodec() throws {
+        guard let encoder = text("encoder"), let codec = text("video-codec") else { return }
+        if codec == "copy", encoder != "copy" {
+            throw complaint("encoder", "has no effect with --video-codec copy, which uses none.")
+        }
+        if let written = EncoderName.codec(encoder), written.rawValue != codec {
+            throw complaint("encoder", "'\(encoder)' writes \(written.rawValue), not \(codec).")
+        }
+    }
+
+    /// - Parameter destination: its extension decides the codec where none is stated.
+    func exportSettings(destination: String) throws -> ExportSettings {
+        var settings = ExportSettings()
+        settings.encoder = text("encoder") ?? settings.encoder
+        settings.videoCodec = codec(destination: destination)
+        settings.rate = try rateControl()
+        settings.encoderOptions = try pairs("encoder-option")
+        settings.audioCodec = text("audio").flatMap(ExportSettings.AudioCodec.init) ?? settings.audioCodec
+        settings.audioBitrate = try rate("audio-bitrate")
+        settings.filter = text("filter")
+        settings.start = try time("start")
+        settings.end = try time("end")
+        settings.segmentDuration = try segmentDuration()
+        settings.threads = try count("threads", in: 1...256)
+        settings.stallSeconds = try number("stall-limit", in: 1...86_400) ?? settings.stallSeconds
+        if let start = settings.start, let end = settings.end, end <= start {
+            throw complaint("end", "is not after --start.")
+        }
+        if let end = settings.end, end == .zero { throw complaint("end", "leaves nothing to export.") }
+        if settings.filter == "" { throw complaint("filter", "is empty.") }
+        return settings
+    }
+
+    func segmentDuration() throws -> MediaTime? {
+        guard let duration = try time("segment-duration") else { return nil }
+        guard duration >= MediaTime(value: 2, timescale: 1) else {
+            throw complaint("segment-duration", "is less than 2 seconds.")
+        }
+        return duration
+    }
+
+    private func codec(destination: String) -> ExportSettings.VideoCodec {
+        if let stated = text("video-codec").flatMap(ExportSettings.VideoCodec.init) { return stated }
+        if let implied = text("encoder").flatMap(EncoderName.codec) { return implied }
+        // H.264 is not among the codecs of a WebM file.
+        return destination.lowercased().hasSuffix(".webm") ? .vp9 : .h264
+    }
+
+    private func rateControl() throws -> ExportSettings.RateControl? {
+        if let quality = try number("quality", in: -100...1000) { return .quality(quality) }
+        if let bitrate = try rate("bitrate") { return .bitrate(bitrate) }
+        return try size("size").map { .size($0) }
+    }
+}

@@ -1,0 +1,22 @@
+internal import Foundation
+
+/// One JSON document: sorted keys in snake_case, so that equal results are equal text.
+enum JSONOutput {
+    static func document(_ value: some Encodable) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return try encoder.encode(value) + Data("\n".utf8)
+    }
+
+    static func print(_ value: some Encodable) throws {
+        try StandardStream.output.write(document(value))
+    }
+
+    /// Writes a document to a file under a temporary name first, so that a reader never sees half of one.
+    static func write(_ value: some Encodable, to path: String) throws {
+        try document(value).write(to: URL(fileURLWithPath: path), options: .atomic)
+    }
+}

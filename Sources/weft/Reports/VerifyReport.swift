@@ -1,0 +1,47 @@
+/// What `weft verify` found.
+struct VerifyReport: Codable, Hashable, Sendable {
+    var source: String
+    var output: String
+    var pass: Bool
+    /// Whether the pictures at the joins were compared too.
+    var full: Bool
+    var tracks: [Track]
+    /// Empty when everything holds.
+    var findings: [Finding]
+
+    struct Track: Codable, Hashable, Sendable {
+        var index: Int
+        var kind: String
+        var sourceSamples: Int
+        var outputSamples: Int
+    }
+
+    struct Finding: Codable, Hashable, Sendable {
+        /// Index in the source, -1 for the file as a whole.
+        var track: Int
+        var kind: String
+        var detail: String
+    }
+}
+
+extension VerifyReport {
+    var text: String {
+        var table = TextTable([
+            .init("track", .right), .init("kind"), .init("source", .right), .init("output", .right),
+        ])
+        for track in tracks {
+            table.add(["\(track.index)", track.kind, "\(track.sourceSamples)", "\(track.outputSamples)"])
+        }
+        var text = table.text
+        if !findings.isEmpty {
+            var list = TextTable([.init("track", .right), .init("finding"), .init("detail")])
+            for finding in findings {
+                list.add([finding.track < 0 ? "" : "\(finding.track)", finding.kind, finding.detail])
+            }
+            text += "\n" + list.text
+        }
+        let scope = full ? "timestamps and pictures at the joins" : "timestamps"
+        text += pass ? "\npass: \(scope) hold\n" : "\nFAIL: \(Wording.count(findings.count, "finding"))\n"
+        return text
+    }
+}
