@@ -40,6 +40,11 @@ extension Demuxer {
     static func open(
         _ location: String, options: [String: String], interrupt: InterruptFlag, probe: Probe
     ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext> {
+        var dictionary: OpaquePointer?
+        defer { av_dict_free(&dictionary) }
+        for (key, value) in options.sorted(by: { $0.key < $1.key }) {
+            try check(av_dict_set(&dictionary, key, value, 0), .resources, "No memory for options.")
+        }
         guard let fresh = avformat_alloc_context() else {
             throw MediaError(.resources, .outOfMemory, "No memory to open \(location).")
         }
@@ -47,11 +52,6 @@ extension Demuxer {
         if probe == .quick {
             fresh.pointee.probesize = 512 << 10
             fresh.pointee.max_analyze_duration = 500_000
-        }
-        var dictionary: OpaquePointer?
-        defer { av_dict_free(&dictionary) }
-        for (key, value) in options.sorted(by: { $0.key < $1.key }) {
-            try check(av_dict_set(&dictionary, key, value, 0), .resources, "No memory for options.")
         }
         var opened: UnsafeMutablePointer<AVFormatContext>? = fresh
         // On failure this frees the context.
