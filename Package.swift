@@ -68,6 +68,7 @@ let package = Package(
         tests(of: "Messaging"),
         tests(of: "JobStore", ["ClusterProtocol", "Scheduling"]),
         tests(of: "Media", ["MediaTime", "Support"]),
+        tests(of: "Verification", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "SourceAccess", "Support"]),
         tests(of: "weft", ["ClusterProtocol", "MediaTime"]),
         .target(name: "Support", path: "Tests/Support", swiftSettings: strict),
     ],

@@ -13,15 +13,18 @@ public final class CompressionSession {
     public private(set) var format: FormatDescription
     /// Samples of each channel that a sound frame must have (the last may be shorter); 0 for any number and for pictures.
     public var frameSize: Int { Int(context.pointee.frame_size) }
-    /// Pictures by which the coded order can run ahead of presentation.
-    public var reorderDepth: Int { Int(context.pointee.has_b_frames) }
+    /// Pictures by which the coded order runs ahead of presentation: what the encoder announces, or what it did where that is
+    /// more (not every encoder announces it). Final after `finish`.
+    public private(set) var reorderDepth: Int
 
     private let context: UnsafeMutablePointer<AVCodecContext>
     private let scratch: UnsafeMutablePointer<AVFrame>
     private let timeBase: TimeBase
     private let isVideo: Bool
     /// Input times still inside the encoder, rising, with the durations that many encoders lose.
-    private var pending: [(pts: Int64, duration: Int64)] = []
+    private var pending: [(pts: Int64, duration: Int64, ordinal: Int)] = []
+    private var frameCount = 0
+    private var sampleCount = 0
     private var lastPTS: Int64?
     private var isFinished = false
 
@@ -33,51 +36,55 @@ public final class CompressionSession {
         timeBase = settings.timeBase
         if case .video = settings.input { isVideo = true } else { isVideo = false }
         context = try EncoderSetup.open(settings)
+        reorderDepth = Int(context.pointee.has_b_frames)
         guard let scratch = av_frame_alloc() else {
-            var context: UnsafeMutablePointer<AVCodecContext>? = context
-            avcodec_free_context(&context)
+            EncoderClosing.close(context, hasFrames: false, hasEnded: false)
             throw MediaError(.resources, .outOfMemory, "No memory for an encoder.")
         }
         self.scratch = scratch
         do {
             format = try Self.describe(context, settings)
         } catch {
-            Self.free(context, scratch)
+            var scratch: UnsafeMutablePointer<AVFrame>? = scratch
+            av_frame_free(&scratch)
+            EncoderClosing.close(context, hasFrames: false, hasEnded: false)
             throw error
         }
     }
 
-    deinit { Self.free(context, scratch) }
-
-    private static func free(_ context: UnsafeMutablePointer<AVCodecContext>, _ scratch: UnsafeMutablePointer<AVFrame>)
-    {
+    deinit {
         var scratch: UnsafeMutablePointer<AVFrame>? = scratch
         av_frame_free(&scratch)
-        var context: UnsafeMutablePointer<AVCodecContext>? = context
-        avcodec_free_context(&context)
+        EncoderClosing.close(context, hasFrames: frameCount > 0, hasEnded: isFinished)
     }
 
+    /// - Parameter extradata: takes the place of what the encoder had when it was opened.
     private static func describe(
         _ context: UnsafeMutablePointer<AVCodecContext>, _ settings: CompressionSettings,
-        extradata: UnsafeBufferPointer<UInt8>? = nil
+        extradata: UnsafeBufferPointer<UInt8>? = nil, reorderDepth: Int? = nil
     ) throws(MediaError) -> FormatDescription {
         var parameters = avcodec_parameters_alloc()
         defer { avcodec_parameters_free(&parameters) }
         guard let parameters else { throw MediaError(.resources, .outOfMemory, "No memory for a format description.") }
         try check(
             avcodec_parameters_from_context(parameters, context), .encoder, "The encoder's format is not usable.")
-        if let extradata, let source = extradata.baseAddress {
-            guard let copy = av_mallocz(extradata.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
-                throw MediaError(.resources, .outOfMemory, "No memory for a format description.")
-            }
-            memcpy(copy, source, extradata.count)
-            av_free(parameters.pointee.extradata)
-            parameters.pointee.extradata = copy.assumingMemoryBound(to: UInt8.self)
-            parameters.pointee.extradata_size = Int32(extradata.count)
-        }
+        if let extradata { try replaceExtradata(of: parameters, with: extradata) }
+        if let reorderDepth { parameters.pointee.video_delay = Int32(clamping: reorderDepth) }
         // The container repeats these beside the bit stream (ISO/IEC 14496-12 §12.1.5 `mdcv`, `clli`; Matroska's `Colour`).
         let attachments = [settings.masteringDisplay?.attachment, settings.contentLight?.attachment].compactMap { $0 }
         return try FormatDescription(copying: parameters, attachments: attachments)
+    }
+
+    private static func replaceExtradata(
+        of parameters: UnsafeMutablePointer<AVCodecParameters>, with extradata: UnsafeBufferPointer<UInt8>
+    ) throws(MediaError) {
+        guard let source = extradata.baseAddress, let count = Int32(exactly: extradata.count),
+            let copy = av_mallocz(extradata.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
+        else { throw MediaError(.resources, .outOfMemory, "No memory for a format description.") }
+        memcpy(copy, source, extradata.count)
+        av_free(parameters.pointee.extradata)
+        parameters.pointee.extradata = copy.assumingMemoryBound(to: UInt8.self)
+        parameters.pointee.extradata_size = count
     }
 
     // MARK: Encoding
@@ -102,8 +109,9 @@ public final class CompressionSession {
         scratch.pointee.pts = pts
         scratch.pointee.time_base = AVRational(timeBase)
         weft_frame_set_duration(scratch, duration)
-        if isVideo { decidePictureType(isForced: forceKeyframe || lastPTS == nil) }
-        if isVideo { pending.append((pts, duration)) }
+        if isVideo { decidePictureType(isForced: forceKeyframe || frameCount == 0) }
+        if isVideo { pending.append((pts, duration, frameCount)) }
+        frameCount += 1
         lastPTS = pts
 
         var status = avcodec_send_frame(context, scratch)
@@ -126,6 +134,13 @@ public final class CompressionSession {
             try check(status, .encoder, "“\(settings.encoder)” cannot finish.", context: context)
         }
         try receiveAll(output)
+        if isVideo, reorderDepth != format.reorderDepth {
+            let extradata = format.extradata
+            format = try extradata.withUnsafeBufferPointer { bytes throws(MediaError) in
+                try Self.describe(
+                    context, settings, extradata: bytes.isEmpty ? nil : bytes, reorderDepth: reorderDepth)
+            }
+        }
         if let lost = pending.first {
             throw MediaError(
                 .encoder, .other,
@@ -187,8 +202,10 @@ public final class CompressionSession {
                 "“\(settings.encoder)” gave a sample at \(adopted.pts.map { "\($0) × \(timeBase) s" } ?? "no time"), where no frame was."
             )
         }
-        let duration = pending[index].duration
-        pending.remove(at: index)
+        let (_, duration, ordinal) = pending.remove(at: index)
+        // Samples that came before this one although they are shown after it.
+        reorderDepth = max(reorderDepth, sampleCount - (ordinal - index))
+        sampleCount += 1
         return adopted.described(by: format, track: 0).retimed(
             pts: pts, dts: adopted.dts, duration: duration > 0 ? duration : adopted.duration, timeBase: timeBase)
     }

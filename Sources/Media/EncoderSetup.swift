@@ -17,8 +17,7 @@ enum EncoderSetup {
                 context: context)
             try refuseComplaints(since: mark, context, settings)
         } catch {
-            var context: UnsafeMutablePointer<AVCodecContext>? = context
-            avcodec_free_context(&context)
+            EncoderClosing.close(context, hasFrames: false, hasEnded: false)
             throw error
         }
         return context

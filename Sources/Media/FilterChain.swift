@@ -109,22 +109,27 @@ final class FilterChain {
             try check(avfilter_link(source, 0, last, 0), .filter, "The filter graph cannot be linked.")
             return
         }
-        var open = avfilter_inout_alloc()
-        var wanted = avfilter_inout_alloc()
+        // libavfilter takes what it links out of these lists and frees it; the rest is freed here.
+        var outputs = avfilter_inout_alloc()
+        var inputs = avfilter_inout_alloc()
         defer {
-            avfilter_inout_free(&open)
-            avfilter_inout_free(&wanted)
+            avfilter_inout_free(&outputs)
+            avfilter_inout_free(&inputs)
         }
-        guard let open, let wanted else { throw MediaError(.resources, .outOfMemory, "No memory for a filter graph.") }
+        guard let open = outputs, let wanted = inputs else {
+            throw MediaError(.resources, .outOfMemory, "No memory for a filter graph.")
+        }
         open.pointee.name = av_strdup("in")
         open.pointee.filter_ctx = source
         wanted.pointee.name = av_strdup("out")
         wanted.pointee.filter_ctx = last
-        var inputs: UnsafeMutablePointer<AVFilterInOut>? = wanted
-        var outputs: UnsafeMutablePointer<AVFilterInOut>? = open
         try check(
-            weft_filter_parse(graph, text, &inputs, &outputs), .filter,
+            avfilter_graph_parse_ptr(graph, text, &inputs, &outputs, nil), .filter,
             "The filter “\(text)” is not understood.", context: graph)
+        guard inputs == nil, outputs == nil else {
+            throw MediaError(
+                .filter, .invalidSettings, "The filter “\(text)” does not have exactly one input and one output.")
+        }
     }
 
     // MARK: Frames
@@ -140,8 +145,9 @@ final class FilterChain {
             "The filter “\(text)” failed on a frame.", context: source)
     }
 
-    func sendEnd() throws(MediaError) {
-        let status = av_buffersrc_add_frame_flags(source, nil, Int32(AV_BUFFERSRC_FLAG_PUSH))
+    /// - Parameter end: when the last frame ends, so that a filter such as `fps` can fill that time too.
+    func sendEnd(at end: Int64?) throws(MediaError) {
+        let status = av_buffersrc_close(source, end ?? weft_no_pts(), UInt32(AV_BUFFERSRC_FLAG_PUSH))
         guard status != weft_averror_eof() else { return }
         try check(status, .filter, "The filter “\(text)” failed at the end.", context: source)
     }

@@ -13,6 +13,8 @@ public final class FilterGraph {
     private let input: CompressionSettings.Input
     private let chain: FilterChain?
     private var isFinished = false
+    /// When the last frame ends, in the input's unit.
+    private var end: Int64?
     private var videoOutput: FrameFormat?
     private var audioOutput: AudioFormat?
     private var hasSeenOutput = false
@@ -133,7 +135,9 @@ public final class FilterGraph {
         }
         guard let chain else { return try output(frame) }
         let pts = try frame.ticks(in: inputTimeBase)
-        try chain.send(frame, pts: pts, duration: frame.durationTicks(in: inputTimeBase))
+        let duration = frame.durationTicks(in: inputTimeBase)
+        end = pts.addingReportingOverflow(duration).overflow ? nil : pts + duration
+        try chain.send(frame, pts: pts, duration: duration)
         try drain(chain, output)
     }
 
@@ -142,7 +146,7 @@ public final class FilterGraph {
         guard !isFinished else { return }
         isFinished = true
         guard let chain else { return }
-        try chain.sendEnd()
+        try chain.sendEnd(at: end)
         try drain(chain, output)
     }
 

@@ -82,6 +82,9 @@ public struct FormatDescription: Sendable, Hashable {
     /// Samples a second; 0 for non-audio.
     public var sampleRate: Int { Int(parameters.pointee.sample_rate) }
 
+    /// Audio samples at the start that are not meant to be heard (encoder delay, pre-skip), where the format tells.
+    public var initialPadding: Int { Int(parameters.pointee.initial_padding) }
+
     /// libavutil's description of the channels: `stereo`, `5.1`; `nil` for non-audio. Channels without an order are given the
     /// usual one for their number.
     public var channelLayout: String? {

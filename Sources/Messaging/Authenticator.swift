@@ -3,7 +3,7 @@ let zapKeyProperty = "X-Weft-Key"
 
 /// Decides for every connecting key what it may do: the ZAP handler of a context (ZeroMQ RFC 27), on its own thread.
 ///
-/// There is at most one for a context. Where none answers, bindings with keys refuse everybody.
+/// There is at most one for a context. Routers keep theirs alive; were it gone, bindings with keys would refuse everybody.
 package final class Authenticator: Sendable {
     /// - Parameters: the key that the peer has proved to hold, and its network address.
     /// - Returns: `nil` to refuse.
@@ -20,7 +20,7 @@ package final class Authenticator: Sendable {
         }
     }
 
-    package func stop() { endpoint.stop() }
+    func stop() { endpoint.stop() }
 }
 
 /// Answers requests of version 1.0.

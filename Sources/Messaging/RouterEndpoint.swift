@@ -16,6 +16,8 @@ package final class RouterEndpoint<Handler: EndpointHandler>: Sendable {
     package let sender: RouterSender
     /// The bound addresses in the order of the bindings, wildcards resolved.
     package let addresses: [String]
+    /// Keeps the authenticators of the bindings alive as long as peers can connect.
+    private let bindings: [Binding]
     private let thread: EndpointThread<Handler>
 
     /// Binds and starts; returns when peers can connect.
@@ -33,16 +35,11 @@ package final class RouterEndpoint<Handler: EndpointHandler>: Sendable {
         let setup = EndpointThread<Handler>.Setup(
             name: name, type: .router, options: options, tick: tick,
             attach: { (socket) throws(MessagingError) in
-                var addresses: [String] = []
-                for binding in bindings {
-                    try options.applyLiveness(to: socket, address: binding.address)
-                    try binding.apply(to: socket)
-                    addresses.append(try socket.bind(binding.address))
-                }
-                return addresses
+                try Binding.bind(bindings, to: socket, options: options)
             },
             makeHandler: { makeHandler(sender) })
         addresses = try thread.start(setup, context: context)
+        self.bindings = bindings
         self.thread = thread
         self.sender = sender
     }
@@ -58,6 +55,8 @@ package final class RouterEndpoint<Handler: EndpointHandler>: Sendable {
 
     /// Hands what was queued to libzmq as far as it takes it, closes the socket and ends the thread. May be called more than
     /// once and from any thread; on the endpoint's own it does not wait.
+    ///
+    /// libzmq's I/O thread closes the listeners a moment later; they are surely closed when the context has ended.
     package func stop() { thread.stop() }
 
     deinit { thread.stop() }

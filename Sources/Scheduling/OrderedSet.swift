@@ -1,22 +1,22 @@
 /// A set in ascending order, kept in blocks: insertion, removal and neighbour look-up cost a binary search over the blocks
 /// and a move of part of one block. It serves as priority queue (with removal of any element) and as ordered list, and
 /// its behaviour depends on nothing but its contents, unlike a hashed collection, whose order differs from run to run.
-struct OrderedSet<Element: Comparable & Sendable>: Sendable, Sequence {
+package struct OrderedSet<Element: Comparable & Sendable>: Sendable, Sequence {
     // Blocks are never empty, and every element of a block is below every element of the next.
     private var blocks: [[Element]] = []
-    private(set) var count = 0
+    package private(set) var count = 0
 
     private static var blockLimit: Int { 128 }
 
-    init() {}
+    package init() {}
 
-    var isEmpty: Bool { count == 0 }
-    var first: Element? { blocks.first?.first }
-    var last: Element? { blocks.last?.last }
+    package var isEmpty: Bool { count == 0 }
+    package var first: Element? { blocks.first?.first }
+    package var last: Element? { blocks.last?.last }
 
     /// - Returns: `false` where it was there already.
     @discardableResult
-    mutating func insert(_ element: Element) -> Bool {
+    package mutating func insert(_ element: Element) -> Bool {
         guard !blocks.isEmpty else {
             blocks = [[element]]
             count = 1
@@ -33,7 +33,7 @@ struct OrderedSet<Element: Comparable & Sendable>: Sendable, Sequence {
 
     /// - Returns: `false` where it was not there.
     @discardableResult
-    mutating func remove(_ element: Element) -> Bool {
+    package mutating func remove(_ element: Element) -> Bool {
         let block = blockIndex(notBelow: element)
         guard block < blocks.count else { return false }
         let place = place(notBelow: element, in: block)
@@ -44,23 +44,23 @@ struct OrderedSet<Element: Comparable & Sendable>: Sendable, Sequence {
         return true
     }
 
-    mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         guard let first else { return nil }
         remove(first)
         return first
     }
 
-    func contains(_ element: Element) -> Bool { first(notBelow: element) == element }
+    package func contains(_ element: Element) -> Bool { first(notBelow: element) == element }
 
     /// The lowest element that is at least `bound`.
-    func first(notBelow bound: Element) -> Element? {
+    package func first(notBelow bound: Element) -> Element? {
         let block = blockIndex(notBelow: bound)
         guard block < blocks.count else { return nil }
         return blocks[block][place(notBelow: bound, in: block)]
     }
 
     /// The lowest element above `bound`.
-    func first(above bound: Element) -> Element? {
+    package func first(above bound: Element) -> Element? {
         guard let found = first(notBelow: bound) else { return nil }
         if found != bound { return found }
         let block = blockIndex(notBelow: bound)
@@ -70,7 +70,7 @@ struct OrderedSet<Element: Comparable & Sendable>: Sendable, Sequence {
     }
 
     /// The highest element below `bound`.
-    func last(below bound: Element) -> Element? {
+    package func last(below bound: Element) -> Element? {
         let block = blockIndex(notBelow: bound)
         guard block < blocks.count else { return last }
         let place = place(notBelow: bound, in: block)
@@ -78,12 +78,12 @@ struct OrderedSet<Element: Comparable & Sendable>: Sendable, Sequence {
         return block > 0 ? blocks[block - 1].last : nil
     }
 
-    struct Iterator: IteratorProtocol {
+    package struct Iterator: IteratorProtocol {
         fileprivate let blocks: [[Element]]
         fileprivate var block = 0
         fileprivate var place = 0
 
-        mutating func next() -> Element? {
+        package mutating func next() -> Element? {
             guard block < blocks.count else { return nil }
             let element = blocks[block][place]
             place += 1
@@ -92,7 +92,7 @@ struct OrderedSet<Element: Comparable & Sendable>: Sendable, Sequence {
         }
     }
 
-    func makeIterator() -> Iterator { Iterator(blocks: blocks) }
+    package func makeIterator() -> Iterator { Iterator(blocks: blocks) }
 
     /// The first block whose highest element is at least `element`; `blocks.count` where there is none.
     private func blockIndex(notBelow element: Element) -> Int {

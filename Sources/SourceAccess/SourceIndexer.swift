@@ -120,6 +120,7 @@ package struct SourceIndexer {
         var keyframes: [Keyframe]
         var start: Int64
         var end: Int64
+        var last: LastPicture
         var undecodable: Int
     }
 
@@ -136,7 +137,7 @@ package struct SourceIndexer {
         guard let index = collector.finish(origin: .container) else { return nil }
         return Ends(
             keyframes: Array(index.keyframes.keyframes.prefix(1)), start: index.keyframes.start,
-            end: index.keyframes.end, undecodable: index.undecodable)
+            end: index.keyframes.end, last: collector.last, undecodable: index.undecodable)
     }
 
     /// Reads the last samples for the exact end of the last picture.
@@ -152,8 +153,9 @@ package struct SourceIndexer {
         }
         while let sample = try demuxer.readSample() {
             guard sample.track == track.index, !sample.isDiscarded, let pts = sample.pts else { continue }
-            reading.end = max(reading.end, pts &+ max(1, sample.duration))
+            reading.last.add(pts, duration: sample.duration)
         }
+        reading.end = reading.last.end ?? reading.end
     }
 
     private var ticksPerSecond: Int64 { max(1, Int64(track.timeBase.denominator) / Int64(track.timeBase.numerator)) }
@@ -187,7 +189,7 @@ private struct KeyframeCollector {
     private var keyframes: [Keyframe] = []
     private var ordinal = 0
     private var start: Int64?
-    private var end: Int64 = .min
+    private(set) var last = LastPicture()
     private var undecodable = 0
     /// The keyframe whose leading pictures are still being counted.
     private var isCountingLeading = false
@@ -225,15 +227,42 @@ private struct KeyframeCollector {
         }
         guard !sample.isDiscarded else { return }
         start = min(start ?? pts, pts)
-        end = max(end, pts &+ max(1, sample.duration))
+        last.add(pts, duration: sample.duration)
     }
 
     func finish(origin: KeyframeIndex.Origin) -> SourceIndex? {
-        guard let start, !keyframes.isEmpty else { return nil }
+        guard let start, let end = last.end, !keyframes.isEmpty else { return nil }
         return SourceIndex(
             keyframes: KeyframeIndex(
                 timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin),
             undecodable: undecodable, bytesRead: 0, bytesTotal: 0, reorderDepth: recent.depth)
+    }
+}
+
+/// The picture that is shown last, for the end of the track.
+private struct LastPicture {
+    private var pts: Int64?
+    private var duration: Int64 = 0
+    private var previous: Int64?
+
+    mutating func add(_ time: Int64, duration: Int64) {
+        guard let pts else {
+            (self.pts, self.duration) = (time, duration)
+            return
+        }
+        if time > pts {
+            previous = pts
+            (self.pts, self.duration) = (time, duration)
+        } else if time < pts {
+            previous = max(previous ?? time, time)
+        }
+    }
+
+    /// Where the picture's duration is not known, it is taken to be as long as the one before it.
+    var end: Int64? {
+        guard let pts else { return nil }
+        let length = duration > 0 ? duration : previous.map { pts &- $0 } ?? 1
+        return pts &+ max(1, length)
     }
 }
 

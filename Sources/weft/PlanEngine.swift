@@ -1,7 +1,88 @@
 internal import ClusterProtocol
+internal import Media
+internal import MediaTime
+internal import SegmentPlan
+internal import SourceAccess
 
 extension SourceEngine {
     static func plan(_ request: PlanRequest) async throws(Failure) -> PlanReport {
-        throw Failure(notBuiltIn: "plan")
+        try await BlockingThread.run("plan") { () throws(Failure) in try makePlan(request) }
+    }
+
+    private static func makePlan(_ request: PlanRequest) throws(Failure) -> PlanReport {
+        let interrupt = InterruptFlag()
+        let track = try pictureTrack(of: request.source, interrupt: interrupt)
+        let indexer = SourceIndexer(
+            location: request.source, track: track, target: request.segmentDuration, interrupt: interrupt)
+        let index = try indexer.makeIndex()
+        do {
+            let timeBase = index.keyframes.timeBase
+            let plan = try SegmentPlan.make(
+                index: index.keyframes, target: request.segmentDuration ?? SegmentPlan.defaultTarget,
+                start: request.start.map { try $0.ticks(in: timeBase) },
+                end: request.end.map { try $0.ticks(in: timeBase) })
+            return try report(request.source, track: track, index: index, plan: plan)
+        } catch let error as SegmentPlanError {
+            throw Failure(planning: error, request.source)
+        } catch {
+            throw Failure(.timing, "The times of \(request.source) cannot be planned with: \(error).", exitCode: .badSource)
+        }
+    }
+
+    private static func pictureTrack(of source: String, interrupt: InterruptFlag) throws(Failure) -> Track {
+        do {
+            return try PictureTrack.find(in: Demuxer(location: source, interrupt: interrupt).tracks, of: source)
+        } catch let error as MediaError {
+            throw Failure(error, role: .source)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.asset, "\(source) cannot be opened: \(error)", exitCode: .badSource)
+        }
+    }
+
+    private static func report(
+        _ source: String, track: Track, index: SourceIndex, plan: SegmentPlan
+    ) throws -> PlanReport {
+        let unit = plan.timeBase
+        func time(_ ticks: Int64) throws -> MediaTime { try MediaTime(ticks: ticks, in: unit) }
+        let first = plan.segments.first?.start ?? 0
+        let last = plan.segments.last?.end ?? 0
+        var warnings = plan.notes.map(\.message)
+        if index.undecodable > 0 {
+            warnings.append("\(index.undecodable) samples before the first clean keyframe cannot be decoded and are left out.")
+        }
+        return PlanReport(
+            source: source, track: track.index, codec: track.format.codecName, timescale: unit.denominator,
+            index: index.keyframes.origin.rawValue, keyframes: index.keyframes.keyframes.count,
+            bytesRead: index.bytesRead, sourceBytes: index.bytesTotal > 0 ? index.bytesTotal : nil,
+            duration: try time(last).subtracting(time(first)),
+            segments: try plan.segments.map { segment in
+                PlanReport.Segment(
+                    index: segment.index, start: try time(segment.start), end: try time(segment.end),
+                    keyframePts: try time(segment.keyframe.pts), leading: segment.keyframe.leading,
+                    entryPts: segment.entry == segment.keyframe ? nil : try time(segment.entry.pts))
+            },
+            warnings: warnings)
+    }
+}
+
+extension Failure {
+    /// There is no plan.
+    init(planning error: SegmentPlanError, _ source: String) {
+        switch error {
+        case .emptyTrack:
+            self.init(
+                .asset, "The video track of \(source) has no duration.", advice: "`weft probe` shows what it holds.",
+                exitCode: .badSource)
+        case .emptyRange:
+            self.init(
+                .timing, "The range lies outside the video track of \(source).",
+                advice: "`weft probe` shows where it starts and how long it is.", fault: .settings, exitCode: .usage)
+        case .invalidTarget, .invalidMinimum:
+            self.init(
+                .timing, "No plan can be made: \(error).", advice: "Correct --segment-duration.", fault: .settings,
+                exitCode: .usage)
+        }
     }
 }

@@ -1,0 +1,354 @@
+internal import ClusterProtocol
+internal import Foundation
+internal import JobStore
+internal import Messaging
+internal import Scheduling
+internal import SegmentPlan
+internal import SourceAccess
+internal import Stitching
+
+/// The coordinator's side of the protocol: turns messages into the scheduler's events and its actions into messages.
+///
+/// Lives on the endpoint's thread. What may block on the disk runs on the storage thread and comes back as an event.
+final class CoordinatorHandler: EndpointHandler {
+    private let sender: RouterSender
+    private let link: CoordinatorLink
+    private let storage: SerialThread
+    private let store: StoreBox
+    private let telemetry: Telemetry
+    private var scheduler: Scheduler
+    private var peers: [PeerIdentity: Peer] = [:]
+    private var identities: [WorkerID: PeerIdentity] = [:]
+    private var jobs: [JobID: JobRuntime] = [:]
+    private var leases: [Fence: OpenLease] = [:]
+    private let started = String(Clock.wall, radix: 36)
+
+    /// A slot that says hello, and when it was last heard.
+    private struct Peer {
+        var worker: WorkerID
+        var heard: UInt64
+    }
+
+    /// Seconds of silence after which a slot is taken for lost; a node kills its own hung slots sooner.
+    private static let livenessSeconds = 20.0
+    private static let heartbeatSeconds = 2.0
+
+    init(
+        sender: RouterSender, link: CoordinatorLink, storage: SerialThread, store: StoreBox, telemetry: Telemetry,
+        firstLease: UInt64
+    ) {
+        self.sender = sender
+        self.link = link
+        self.storage = storage
+        self.store = store
+        self.telemetry = telemetry
+        scheduler = Scheduler(firstLease: Fence(firstLease))
+    }
+
+    private var now: Instant { Instant(nanoseconds: Int64(clamping: Clock.now)) }
+
+    // MARK: Jobs
+
+    func submit(_ job: JobRuntime, spec: JobSpec, progress: JobProgress) {
+        jobs[job.id] = job
+        handle(.jobSubmitted(spec, progress: progress))
+    }
+
+    // MARK: Messages
+
+    func received(_ message: ReceivedMessage) {
+        guard let identity = message.peer, let header = message.frames.first else { return }
+        let payload = Array(message.frames.dropFirst())
+        let decoded: WorkerMessage
+        do {
+            decoded = try header.withUnsafeBytes { (bytes) throws(ProtocolError) in
+                try MessageCodec.decode(header: bytes, payload: payload.map(\.count))
+            }
+        } catch {
+            send(.refused(Refused(error.failure)), to: identity)
+            return
+        }
+        if case .hello(let hello) = decoded { return greet(hello, identity) }
+        guard let worker = peers[identity]?.worker else { return send(.identify(Identify()), to: identity) }
+        peers[identity]?.heard = Clock.now
+        handle(decoded, payload, from: worker, identity)
+    }
+
+    private func greet(_ hello: Hello, _ identity: PeerIdentity) {
+        guard hello.role == .slot else { return }
+        let worker = WorkerID(node: hello.node, slot: hello.slot, incarnation: UInt64(hello.incarnation) ?? 0)
+        peers[identity] = Peer(worker: worker, heard: Clock.now)
+        identities[worker] = identity
+        send(
+            .welcome(
+                Welcome(
+                    coordinator: started, version: hello.version, heartbeatSeconds: Self.heartbeatSeconds,
+                    livenessSeconds: Self.livenessSeconds)), to: identity)
+        handle(
+            .workerJoined(
+                worker, Capabilities(encoders: Set(hello.encoders.map(\.name))), holding: nil,
+                predecessor: Failure(hello.predecessor)))
+    }
+
+    private func handle(_ message: WorkerMessage, _ payload: [MessageFrame], from worker: WorkerID, _ identity: PeerIdentity) {
+        switch message {
+        case .ready: handle(.workerReady(worker))
+        case .progress(let progress):
+            let fence = Fence(progress.lease.fence)
+            guard leases[fence]?.grant.worker == worker else { return revoke(progress.lease, "stale", identity) }
+            leases[fence]?.frames = progress.frames
+            leases[fence]?.ticks = progress.ticks
+            leases[fence]?.bytes = progress.bytes
+            handle(.leaseProgressed(fence, worker, frames: progress.frames))
+        case .chunk(let chunk): receive(chunk, payload, from: worker, identity)
+        case .result(let result): receive(result, payload, from: worker, identity)
+        case .failed(let failed): handle(.leaseFailed(Fence(failed.lease.fence), worker, failed.failure))
+        case .goodbye:
+            handle(.workerLost(worker, Failure(.cancelled, "The slot left.", retry: .retry, fault: .environment)))
+            forget(identity)
+        case .heartbeat, .fingerprint, .sourceCredit, .hello: break
+        }
+    }
+
+    private func revoke(_ lease: LeaseName, _ reason: String, _ identity: PeerIdentity) {
+        send(.revoke(Revoke(lease: lease, reason: reason)), to: identity)
+    }
+
+    private func receive(_ chunk: Chunk, _ payload: [MessageFrame], from worker: WorkerID, _ identity: PeerIdentity) {
+        let fence = Fence(chunk.lease.fence)
+        guard let lease = leases[fence], lease.grant.worker == worker, let frame = payload.first else {
+            return revoke(chunk.lease, "stale", identity)
+        }
+        guard chunk.sequence == lease.nextSequence, chunk.offset == lease.nextOffset else {
+            return handle(
+                .leaseFailed(
+                    fence, worker,
+                    Failure(.transport, "Bytes of the segment are missing or repeated.", retry: .elsewhere, fault: .worker)))
+        }
+        leases[fence]?.nextSequence += 1
+        leases[fence]?.nextOffset += Int64(frame.count)
+        let receiver = lease.receiver
+        let sender = sender
+        storage.perform {
+            frame.withUnsafeBytes { receiver.append($0) }
+            // Credit comes back when the bytes are written: a slow disk holds up the slots and fills no memory.
+            try? sender.send(.credit(Credit(lease: chunk.lease, bytes: Int64(frame.count))), to: identity)
+        }
+    }
+
+    private func receive(_ result: SegmentResult, _ payload: [MessageFrame], from worker: WorkerID, _ identity: PeerIdentity) {
+        let fence = Fence(result.lease.fence)
+        guard let lease = leases[fence], lease.grant.worker == worker else {
+            return revoke(result.lease, "stale", identity)
+        }
+        guard result.bytes == lease.nextOffset else {
+            return handle(
+                .leaseFailed(
+                    fence, worker,
+                    Failure(.transport, "The segment arrived incomplete.", retry: .elsewhere, fault: .worker)))
+        }
+        leases[fence]?.result = result
+        leases[fence]?.frames = result.frames
+        pendingPayload[fence] = payload
+        handle(.resultReceived(fence, worker, hash: result.hash, frames: result.frames))
+        pendingPayload[fence] = nil
+    }
+
+    /// The format and table of results that the scheduler is just deciding on.
+    private var pendingPayload: [Fence: [MessageFrame]] = [:]
+
+    // MARK: Scheduler
+
+    private func handle(_ event: Event) {
+        for action in scheduler.handle(event, now: now) { perform(action) }
+        publish()
+    }
+
+    private func perform(_ action: Action) {
+        switch action {
+        case .grant(let grant): send(grant)
+        case .revoke(let fence, let worker, let reason):
+            let job = leases[fence]?.grant.job
+            drop(fence)
+            if let identity = identities[worker], let job {
+                revoke(LeaseName(job: job.text, fence: fence.number), reason.rawValue, identity)
+            }
+        case .store(let fence, let job, let segment): storeResult(fence, job, segment)
+        case .discard(let fence, _): drop(fence)
+        case .nondeterminism(_, let segment, _, _):
+            telemetry.notice(
+                "Segment \(segment): two slots gave different bytes; the first result is kept. The encoder is not deterministic.")
+        case .segmentFinished(let job, let segment, let fence): finished(job, segment, fence)
+        case .segmentFailed(let job, let segment, let failure):
+            telemetry.notice("Segment \(segment) failed for good: \(failure.message)")
+            jobs[job]?.warnings.append("Segment \(segment) failed: \(failure.message)")
+        case .jobChanged(let job, let state): changed(job, state)
+        case .quarantine(let node, let encoder, _, let failure):
+            telemetry.notice("\(node) gets no more \(encoder) work for a while: \(failure.message)")
+        case .record(let occurrence): record(occurrence)
+        }
+    }
+
+    private func send(_ grant: Grant) {
+        guard let job = jobs[grant.job], let identity = identities[grant.worker], job.segments.indices.contains(grant.segment)
+        else { return }
+        leases[grant.lease] = OpenLease(
+            grant: grant,
+            receiver: SegmentReceiver(spool: job.spool, segment: grant.segment, lease: grant.lease.number))
+        send(
+            .lease(
+                Lease(
+                    lease: LeaseName(job: job.id.text, fence: grant.lease.number), recipe: job.recipe, source: job.source,
+                    segment: job.segments[grant.segment], stallSeconds: job.stallSeconds)), to: identity)
+    }
+
+    private func drop(_ fence: Fence) {
+        guard let lease = leases.removeValue(forKey: fence) else { return }
+        storage.perform { lease.receiver.cancel() }
+    }
+
+    private func storeResult(_ fence: Fence, _ job: JobID, _ segment: Int) {
+        guard let lease = leases[fence], let result = lease.result, let payload = pendingPayload[fence], payload.count >= 2
+        else { return }
+        let archive = payload[0].bytes
+        let table = payload.dropFirst().flatMap(\.bytes)
+        let store = store
+        let link = link
+        let frames = result.frames
+        storage.perform {
+            let event: Event
+            do throws(Failure) {
+                let file = try lease.receiver.finish(result, archive: archive, table: table)
+                try store.accept(
+                    AcceptedSegment(
+                        index: segment, lease: fence, worker: lease.grant.worker,
+                        spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash, frames: frames,
+                        encodeSeconds: result.seconds), of: job)
+                event = .resultStored(fence)
+            } catch {
+                event = error.fault == .worker ? .resultRejected(fence, error) : .storeFailed(fence, error)
+            }
+            link.perform { $0.handle(event) }
+        }
+    }
+
+    private func finished(_ id: JobID, _ segment: Int, _ fence: Fence) {
+        guard let lease = leases.removeValue(forKey: fence), let result = lease.result else { return }
+        jobs[id]?.acceptedFrames += result.frames
+        jobs[id]?.acceptedBytes += result.bytes
+        jobs[id]?.encodeSeconds += result.seconds
+        jobs[id].map { jobs[id]?.stages = $0.stages + result.stageSeconds }
+        jobs[id]?.warnings += result.warnings
+        jobs[id]?.board.accept(segment)
+        if let identity = identities[lease.grant.worker] {
+            send(.accepted(Accepted(lease: LeaseName(job: id.text, fence: fence.number))), to: identity)
+        }
+    }
+
+    private func changed(_ id: JobID, _ state: JobState) {
+        guard state == .failed || state == .cancelled else { return }
+        let failure = scheduler.jobStatus(id)?.lastFailure
+        jobs[id]?.board.fail(failure ?? Failure(.cancelled, "The job was cancelled.", exitCode: .interrupted))
+    }
+
+    private func record(_ occurrence: Occurrence) {
+        switch occurrence {
+        case .leaseEnded(let fence, let worker, _, let segment, let state, let failure):
+            drop(fence)
+            if state == .failed, let failure {
+                telemetry.notice("Segment \(segment) failed on \(worker.node)/\(worker.slot) and runs again: \(failure.message)")
+            }
+        case .jobHeld(_, _, let failure):
+            telemetry.notice("Results cannot be stored; trying again: \(failure.message)")
+        case .nodeBarred(_, let node, let failure): telemetry.notice("\(node) cannot work on this job: \(failure.message)")
+        case .reattached, .workerJoined, .workerLost, .nodeReleased, .nodeDrained, .ignored: break
+        }
+    }
+
+    // MARK: Time
+
+    func tick() {
+        if let deadline = scheduler.nextDeadline, deadline < now || deadline == now { handle(.tick) }
+        let silence = UInt64(Self.livenessSeconds * 1e9)
+        for (identity, peer) in peers where Clock.now &- peer.heard > silence {
+            handle(
+                .workerLost(
+                    peer.worker,
+                    Failure(
+                        .transport, "The slot has said nothing for \(Int(Self.livenessSeconds)) s.", retry: .elsewhere,
+                        fault: .worker)))
+            forget(identity)
+        }
+        publish()
+    }
+
+    private func forget(_ identity: PeerIdentity) {
+        guard let peer = peers.removeValue(forKey: identity) else { return }
+        if identities[peer.worker] == identity { identities[peer.worker] = nil }
+    }
+
+    func undeliverable(_ frames: [MessageFrame], to peer: PeerIdentity?, error: MessagingError) {
+        guard let peer, let worker = peers[peer]?.worker else { return }
+        forget(peer)
+        handle(
+            .workerLost(
+                worker, Failure(.transport, "The slot cannot be reached: \(error)", retry: .elsewhere, fault: .worker)))
+    }
+
+    private func send(_ message: CoordinatorMessage, to identity: PeerIdentity) {
+        try? sender.send(message, to: identity)
+    }
+
+    // MARK: Showing
+
+    private func publish() {
+        guard let job = jobs.values.first, let status = scheduler.jobStatus(job.id) else { return }
+        var snapshot = ExportSnapshot()
+        snapshot.framesDone = job.acceptedFrames
+        snapshot.bytes = job.acceptedBytes
+        for lease in leases.values where !lease.grant.isSpeculative {
+            snapshot.framesDone += lease.frames
+            snapshot.bytes += lease.bytes
+        }
+        snapshot.segmentsDone = status.counts.finished
+        snapshot.segmentsTotal = status.counts.total
+        snapshot.slotsBusy = leases.count
+        snapshot.slotsTotal = identities.count
+        snapshot.remaining = status.predictedEnd.map { max(0, ($0 - now).seconds) }
+        telemetry.publish(snapshot)
+    }
+
+    /// The account of a job's attempts, for the report.
+    func summarize(_ id: JobID) {
+        guard let job = jobs[id] else { return }
+        var summary = LeaseSummary()
+        summary.attempts = scheduler.jobStatus(id)?.leases ?? 0
+        summary.encodeSeconds = job.encodeSeconds
+        summary.stages = job.stages
+        summary.warnings = job.warnings
+        telemetry.publish(summary)
+    }
+}
+
+extension RouterSender {
+    /// Encodes and queues a message.
+    func send(_ message: CoordinatorMessage, to peer: PeerIdentity) throws {
+        try send([MessageFrame(try MessageCodec.encode(message))], to: peer)
+    }
+}
+
+extension Failure {
+    /// How the process that held a slot before its successor ended, as a failure of the lease it held.
+    fileprivate init(_ end: ProcessEnd?) {
+        let message =
+            switch end?.cause {
+            case .stalled: "The slot hung and was killed"
+            case .signalled: "The slot's process was ended by signal \(end?.code ?? 0)"
+            case .exited: "The slot's process ended with status \(end?.code ?? 0)"
+            case .unstarted, nil: "The slot's process is gone"
+            }
+        self.init(
+            .resources, message + ".", advice: "Its segment runs again; if it repeats, look at memory and the codec's words.",
+            retry: .elsewhere, fault: .worker, code: end?.code ?? 0, log: end?.log ?? [])
+    }
+}

@@ -1,0 +1,239 @@
+internal import ClusterProtocol
+internal import Foundation
+internal import Media
+internal import MediaTime
+internal import SegmentPlan
+internal import SourceAccess
+internal import Stitching
+
+/// Everything about an export that is decided before the first lease; a function of the source and the settings alone.
+struct PlannedExport: Sendable {
+    /// The same source, settings and target give the same id, which is how `--resume` finds its job.
+    var id: String
+    var source: SourceReference
+    var recipe: EncodeRecipe
+    var segments: [Segment]
+    var stitch: StitchJob
+    var frameSize: (width: Int, height: Int)
+    var duration: MediaTime
+    var expectedFrames: Int
+    var warnings: [String]
+    var losses: [String]
+    /// The filter keeps every frame and its time, so source and output can be compared one by one.
+    var keepsFrames: Bool
+}
+
+/// Opens the source, chooses what is carried how, and plans the segments.
+struct ExportPlanner {
+    private let order: ExportOrder
+    private let interrupt: InterruptFlag
+
+    init(_ order: ExportOrder, interrupt: InterruptFlag) {
+        self.order = order
+        self.interrupt = interrupt
+    }
+
+    func plan() throws(Failure) -> PlannedExport {
+        let fingerprint = try fingerprint()
+        let demuxer: Demuxer
+        do {
+            demuxer = try Demuxer(location: order.source, interrupt: interrupt)
+        } catch {
+            throw Failure(error, role: .source)
+        }
+        let video = try Self.pictureTrack(of: demuxer, source: order.source)
+        let container = try self.container()
+        var settings = order.settings
+        var selection = TrackSelection(order: order, demuxer: demuxer, video: video, container: container)
+        try selection.choose()
+
+        let index = try SourceIndexer(
+            location: order.source, track: video, target: settings.segmentDuration, interrupt: interrupt
+        ).makeIndex()
+        let range = try self.range(settings, index: index, track: video)
+        let plan = try self.plan(index, settings: settings, range: range, isCopy: settings.videoCodec == .copy)
+        guard let first = plan.segments.first, let last = plan.segments.last else {
+            throw Failure(.asset, "\(order.source) has no picture in that range.", exitCode: .badSource)
+        }
+        settings.segmentDuration = nil
+
+        let seconds = Double(last.end - first.start) * Double(video.timeBase.numerator) / Double(video.timeBase.denominator)
+        let (recipe, codecName, depth) = try RecipeResolver(
+            settings: settings, track: video, container: container, seconds: seconds,
+            audioBitrate: selection.expectedBitrate
+        ).resolve()
+        guard container.canHold(codec: codecName) else {
+            throw Failure(
+                .format, "\(container) cannot hold \(codecName).",
+                advice: "Choose another --video-codec, or a target name such as .mkv or .mov.", fault: .settings,
+                exitCode: .usage)
+        }
+        return try assemble(
+            demuxer: demuxer, video: video, container: container, selection: selection, index: index, plan: plan,
+            recipe: recipe, depth: depth, fingerprint: fingerprint, isRanged: range.start != nil || range.end != nil)
+    }
+
+    // MARK: Source
+
+    private func fingerprint() throws(Failure) -> SourceReference.Fingerprint {
+        guard !order.source.contains("://") else {
+            return SourceReference.Fingerprint(size: 0, modified: 0, hash: "")
+        }
+        return try SourceReference.Fingerprint.of(path: order.source)
+    }
+
+    /// The first track that is a film and not a cover picture.
+    static func pictureTrack(of demuxer: Demuxer, source: String) throws(Failure) -> Track {
+        let candidates = demuxer.tracks.filter {
+            $0.mediaType == .video && !$0.disposition.contains(.attachedPicture)
+        }
+        guard let track = candidates.first else {
+            throw Failure(
+                .asset, "\(source) has no video track.", advice: "`weft probe` shows what the file holds.",
+                exitCode: .badSource)
+        }
+        guard !track.isEncrypted else {
+            throw Failure(
+                .asset, "The video track of \(source) is encrypted.", advice: "Decrypt the file first; Weft holds no keys.",
+                exitCode: .badSource)
+        }
+        return track
+    }
+
+    private func container() throws(Failure) -> Container {
+        guard let container = Container(path: order.destination) else {
+            throw Failure(
+                .format, "The name \(order.destination) does not say which container to write.",
+                advice: "End it in .mp4, .mov, .mkv, .webm or .ts.", fault: .settings, exitCode: .usage)
+        }
+        guard [.mp4, .mov, .matroska, .webm, .mpegTS].contains(container) else {
+            throw Failure(
+                .format, "Weft does not write \(container).", advice: "Use .mp4, .mov, .mkv, .webm or .ts.",
+                fault: .settings, exitCode: .usage)
+        }
+        return container
+    }
+
+    // MARK: Plan
+
+    private struct Range {
+        var start: Int64?
+        var end: Int64?
+    }
+
+    /// `--start` and `--end` are times of the presentation, which begins where the picture does.
+    private func range(_ settings: ExportSettings, index: SourceIndex, track: Track) throws(Failure) -> Range {
+        do {
+            func ticks(_ time: MediaTime?) throws -> Int64? {
+                try time.map { try index.keyframes.start &+ $0.ticks(in: track.timeBase) }
+            }
+            return Range(start: try ticks(settings.start), end: try ticks(settings.end))
+        } catch {
+            throw Failure(.timing, "The range to export cannot be told: \(error)", fault: .settings, exitCode: .usage)
+        }
+    }
+
+    private func plan(
+        _ index: SourceIndex, settings: ExportSettings, range: Range, isCopy: Bool
+    ) throws(Failure) -> SegmentPlan {
+        var keyframes = index.keyframes
+        if isCopy {
+            // A cut for copying must fall where decode order and presentation order part the same samples.
+            keyframes.keyframes = keyframes.keyframes.enumerated().filter { number, keyframe in
+                number == 0 || (keyframe.leading == 0 && keyframe.kind.isUsable)
+            }.map(\.element)
+        }
+        do {
+            return try SegmentPlan.make(
+                index: keyframes, target: settings.segmentDuration ?? SegmentPlan.defaultTarget, start: range.start,
+                end: range.end)
+        } catch {
+            throw Failure(
+                .timing, "\(order.source) cannot be planned: \(error).", advice: "Check --start, --end and --segment-duration.",
+                fault: error == .emptyTrack ? .source : .settings, exitCode: error == .emptyTrack ? .badSource : .usage)
+        }
+    }
+
+    // MARK: Result
+
+    private func assemble(
+        demuxer: Demuxer, video: Track, container: Container, selection: TrackSelection, index: SourceIndex,
+        plan: SegmentPlan, recipe: EncodeRecipe, depth: Int, fingerprint: SourceReference.Fingerprint, isRanged: Bool
+    ) throws(Failure) -> PlannedExport {
+        guard let first = plan.segments.first, let last = plan.segments.last else {
+            throw Failure(.asset, "\(order.source) has no picture in that range.", exitCode: .badSource)
+        }
+        do {
+            let pictureStart = try MediaTime(ticks: first.start, in: video.timeBase)
+            let origin = isRanged ? pictureStart : min(pictureStart, selection.earliestStart ?? pictureStart)
+            let end = try MediaTime(ticks: last.end, in: video.timeBase)
+            let duration = try end.subtracting(pictureStart)
+            let expected = index.keyframes.sampleCount ?? Self.estimatedFrames(video, duration: duration)
+            let source = SourceReference(location: order.source, fingerprint: fingerprint, videoTrack: video.index)
+            let stitch = StitchJob(
+                temporary: "", container: container, source: order.source, videoTrack: video.index,
+                segments: plan.segments, timeBase: video.timeBase, carried: selection.carried,
+                chapters: try Self.chapters(demuxer.chapters, origin: origin, isRanged: isRanged, end: end),
+                metadata: demuxer.metadata, origin: origin, isRanged: isRanged,
+                rangeEnd: order.settings.end == nil ? nil : end,
+                reorderDepth: recipe.encoder == "copy" ? max(depth, index.reorderDepth ?? 0) : depth,
+                expectedFrames: expected)
+            var warnings = selection.warnings + plan.notes.map(\.message)
+            if index.undecodable > 0 {
+                warnings.append(
+                    "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded.")
+            }
+            return PlannedExport(
+                id: try jobID(source: source, recipe: recipe, segments: plan.segments, carried: selection.carried),
+                source: source, recipe: recipe, segments: plan.segments, stitch: stitch,
+                frameSize: (
+                    recipe.width > 0 ? recipe.width : video.format.width,
+                    recipe.height > 0 ? recipe.height : video.format.height
+                ), duration: duration, expectedFrames: expected, warnings: warnings, losses: selection.losses,
+                keepsFrames: order.settings.filter == nil)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.timing, "The time line of \(order.source) cannot be told exactly: \(error)", exitCode: .badSource)
+        }
+    }
+
+    private static func estimatedFrames(_ track: Track, duration: MediaTime) -> Int {
+        let rate = max(
+            track.averageFrameRate?.approximation ?? 0, track.realFrameRate.map { min($0.approximation, 240) } ?? 0)
+        return Int(min(1e9, duration.seconds * max(25, rate) * 1.05)) + 64
+    }
+
+    private static func chapters(
+        _ chapters: [Chapter], origin: MediaTime, isRanged: Bool, end: MediaTime
+    ) throws -> [Chapter] {
+        try chapters.compactMap { chapter in
+            let offset = try origin.ticks(in: chapter.timeBase)
+            let limit = try end.ticks(in: chapter.timeBase)
+            var moved = chapter
+            moved.start = max(0, chapter.start - offset)
+            moved.end = (isRanged ? min(chapter.end, limit) : chapter.end) - offset
+            return moved.end > moved.start ? moved : nil
+        }
+    }
+
+    /// Hash of everything that decides the output.
+    private func jobID(
+        source: SourceReference, recipe: EncodeRecipe, segments: [Segment], carried: [CarriedTrack]
+    ) throws -> String {
+        struct Identity: Encodable {
+            var source: SourceReference
+            var destination: String
+            var recipe: EncodeRecipe
+            var segments: [Segment]
+            var carried: [CarriedTrack]
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        let identity = Identity(
+            source: source, destination: order.destination, recipe: recipe, segments: segments, carried: carried)
+        var hash = ContentHash()
+        hash.update(Array(try encoder.encode(identity)))
+        return String(hash.finish().prefix(12))
+    }
+}

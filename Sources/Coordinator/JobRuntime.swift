@@ -1,0 +1,96 @@
+internal import ClusterProtocol
+internal import Foundation
+internal import Scheduling
+internal import SegmentPlan
+internal import Stitching
+
+/// The scheduler's fencing number of a lease; on the wire it is part of the lease's name.
+typealias Fence = Scheduling.LeaseID
+
+/// One job as the coordinator's endpoint thread knows it.
+struct JobRuntime {
+    let id: JobID
+    let recipe: EncodeRecipe
+    let source: SourceReference
+    let segments: [Segment]
+    let spool: Spool
+    let board: SegmentBoard
+    let stallSeconds: Double
+    /// Frames and compressed bytes of the accepted segments.
+    var acceptedFrames = 0
+    var acceptedBytes: Int64 = 0
+    /// Seconds that accepted attempts took on their slots, and where they went.
+    var encodeSeconds = 0.0
+    var stages = StageSeconds()
+    var warnings: [String] = []
+}
+
+/// A lease in the hands of a slot.
+struct OpenLease {
+    let grant: Grant
+    let receiver: SegmentReceiver
+    var frames = 0
+    var ticks: Int64?
+    var bytes: Int64 = 0
+    var nextSequence = 0
+    var nextOffset: Int64 = 0
+    var result: SegmentResult?
+}
+
+/// Collects one attempt's samples into its spool file. Used on the storage thread alone, where it lives and dies.
+final class SegmentReceiver: @unchecked Sendable {
+    private let spool: Spool
+    private let segment: Int
+    private let lease: UInt64
+    private var writer: SpoolWriter?
+    private var failure: Failure?
+
+    init(spool: Spool, segment: Int, lease: UInt64) {
+        self.spool = spool
+        self.segment = segment
+        self.lease = lease
+    }
+
+    private func openWriter() throws(Failure) -> SpoolWriter {
+        if let failure { throw failure }
+        if let writer { return writer }
+        let opened = try spool.makeWriter(segment: segment, lease: lease)
+        writer = opened
+        return opened
+    }
+
+    /// Remembers what went wrong; the result that follows is then refused with it.
+    func append(_ bytes: UnsafeRawBufferPointer) {
+        do throws(Failure) {
+            try openWriter().append(bytes)
+        } catch {
+            failure = failure ?? error
+            writer?.cancel()
+            writer = nil
+        }
+    }
+
+    /// - Returns: the hash of the whole file, and its size.
+    func finish(_ result: SegmentResult, archive: [UInt8], table: [UInt8]) throws(Failure) -> (hash: String, bytes: Int64) {
+        let writer = try openWriter()
+        self.writer = nil
+        do throws(Failure) {
+            let hash = try writer.finish(table: table, archive: archive, expectedHash: result.hash)
+            return (hash, result.bytes + Int64(table.count + archive.count))
+        } catch {
+            writer.cancel()
+            throw error
+        }
+    }
+
+    func cancel() {
+        writer?.cancel()
+        writer = nil
+        failure = failure ?? Failure.interruptedLease
+    }
+}
+
+extension Failure {
+    fileprivate static let interruptedLease = Failure(
+        .cancelled, "The lease had ended.", retry: .retry, fault: .environment)
+}

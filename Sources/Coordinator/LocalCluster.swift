@@ -1,0 +1,103 @@
+internal import ClusterProtocol
+internal import Foundation
+internal import JobStore
+internal import Messaging
+internal import Scheduling
+internal import Stitching
+internal import Worker
+
+/// A coordinator and one node of slots on this machine, speaking over a private socket directory.
+final class LocalCluster {
+    private let directory: IPCDirectory
+    private let link = CoordinatorLink()
+    private let storage = SerialThread(name: "weft-storage")
+    private let supervisor: NodeSupervisor
+
+    init(
+        _ plan: PlannedExport, directory job: JobDirectory, board: SegmentBoard, telemetry: Telemetry, slots: Int,
+        order: ExportOrder
+    ) throws(Failure) {
+        let (storage, link) = (storage, link)
+        let store = StoreBox(job.store)
+        let firstLease = job.firstLease
+        let address: String
+        do throws(MessagingError) {
+            directory = try IPCDirectory()
+            address = try directory.address("slots")
+            let endpoint = try RouterEndpoint(
+                context: MessageContext(), bindings: [Binding(address)], name: "weft-coordinator", tick: .milliseconds(200)
+            ) { sender in
+                CoordinatorHandler(
+                    sender: sender, link: link, storage: storage, store: store, telemetry: telemetry,
+                    firstLease: firstLease)
+            }
+            link.attach(endpoint)
+        } catch {
+            storage.close()
+            throw Failure(
+                .transport, "The private socket for the slots cannot be made: \(error)",
+                advice: "Check that the temporary directory can be written.", fault: .environment, exitCode: .temporary)
+        }
+        var runtime = JobRuntime(
+            id: JobID(plan.id), recipe: plan.recipe, source: plan.source, segments: plan.segments, spool: job.spool,
+            board: board, stallSeconds: order.settings.stallSeconds)
+        for segment in job.finished.values {
+            runtime.acceptedFrames += segment.frames
+            runtime.acceptedBytes += segment.bytes
+        }
+        let submitted = runtime
+        let spec = Self.spec(plan, stallSeconds: order.settings.stallSeconds)
+        let progress = JobProgress(state: .running, finished: job.finished.mapValues(\.hash))
+        link.perform { $0.submit(submitted, spec: spec, progress: progress) }
+        supervisor = NodeSupervisor(
+            .init(executable: order.executable, endpoint: address, node: "local", slots: slots)
+        ) { event in
+            switch event {
+            case .replaced(let slot, let end):
+                telemetry.notice("Slot \(slot) was replaced: its process \(Self.words(end)).")
+            case .unusable(let failure): board.fail(failure)
+            }
+        }
+    }
+
+    private static func words(_ end: ProcessEnd) -> String {
+        switch end.cause {
+        case .exited: "ended with status \(end.code)"
+        case .signalled: "was ended by signal \(end.code)"
+        case .stalled: "hung and was killed"
+        case .unstarted: "could not be started"
+        }
+    }
+
+    private static func spec(_ plan: PlannedExport, stallSeconds: Double) -> JobSpec {
+        let size = FrameSize(width: plan.frameSize.width, height: plan.frameSize.height)
+        let covered = plan.segments.reduce(Int64(0)) { $0 + ($1.end - $1.start) }
+        let segments = plan.segments.map { segment in
+            let share = Double(segment.end - segment.start) / Double(max(1, covered))
+            return SegmentSpec(
+                durationTicks: segment.end - segment.start, timeBase: plan.recipe.timeBase, size: size,
+                frames: Int((Double(plan.expectedFrames) * share).rounded()))
+        }
+        var policy = JobPolicy()
+        // The node watches its slots more closely; this is for a node that does not.
+        policy.stallLimit = Interval(seconds: stallSeconds * 2 + 30)
+        policy.nodeBudget = 2
+        return JobSpec(
+            id: JobID(plan.id), encoder: plan.recipe.encoder, size: size, segments: segments, policy: policy)
+    }
+
+    /// Ends the slots, what is being stored, and the endpoint; publishes the account of the leases first.
+    func stop(_ plan: PlannedExport) {
+        let asked = DispatchSemaphore(value: 0)
+        let id = JobID(plan.id)
+        link.perform { handler in
+            handler.summarize(id)
+            asked.signal()
+        }
+        _ = asked.wait(timeout: .now() + 5)
+        supervisor.stop()
+        link.detach()
+        storage.close()
+        directory.remove()
+    }
+}

@@ -1,0 +1,183 @@
+internal import ClusterProtocol
+internal import Foundation
+internal import Media
+internal import MediaTime
+internal import SourceAccess
+
+/// Turns what the user wants into exactly what every slot does: the encoder, its options and the pictures it is given.
+struct RecipeResolver {
+    private let settings: ExportSettings
+    private let track: Track
+    private let container: Container
+    /// Seconds of picture, for a size in bytes.
+    private let seconds: Double
+    /// Bits a second that the sound will take.
+    private let audioBitrate: Int64
+
+    init(settings: ExportSettings, track: Track, container: Container, seconds: Double, audioBitrate: Int64) {
+        self.settings = settings
+        self.track = track
+        self.container = container
+        self.seconds = seconds
+        self.audioBitrate = audioBitrate
+    }
+
+    /// The recipe, with the encoder opened once to see that it takes every setting.
+    func resolve() throws(Failure) -> (recipe: EncodeRecipe, codecName: String, reorderDepth: Int) {
+        guard settings.videoCodec != .copy else {
+            let recipe = EncodeRecipe(
+                encoder: "copy", globalHeader: container != .mpegTS, timeBase: track.timeBase)
+            return (recipe, track.format.codecName, track.format.reorderDepth)
+        }
+        let candidates = try encoders()
+        var first: Failure?
+        for encoder in candidates {
+            do throws(Failure) {
+                return try preflight(encoder)
+            } catch {
+                first = first ?? error
+            }
+        }
+        throw first ?? unknownEncoder(settings.encoder)
+    }
+
+    // MARK: Encoder
+
+    private var codecName: String {
+        switch settings.videoCodec {
+        case .h264: "h264"
+        case .hevc: "hevc"
+        case .av1: "av1"
+        case .vp9: "vp9"
+        case .prores: "prores"
+        case .copy: track.format.codecName
+        }
+    }
+
+    /// The encoders to try, the first that opens is taken.
+    private func encoders() throws(Failure) -> [EncoderCatalog.Encoder] {
+        let names: [String] =
+            switch settings.encoder {
+            case "auto", "software": EncoderCatalog.softwareEncoders(of: codecName)
+            case "hardware": EncoderCatalog.hardwareEncoders(of: codecName)
+            default: [settings.encoder]
+            }
+        let found = names.compactMap { EncoderCatalog.encoder(named: $0) }
+        guard !found.isEmpty else { throw unknownEncoder(settings.encoder) }
+        if found.count == 1, !["auto", "software", "hardware"].contains(settings.encoder) {
+            guard found[0].mediaType == .video else {
+                throw Failure(
+                    .encoder, "\(settings.encoder) is no encoder for pictures.",
+                    advice: "`weft capabilities` lists those that are.", fault: .settings, exitCode: .usage)
+            }
+        }
+        return found
+    }
+
+    private func unknownEncoder(_ name: String) -> Failure {
+        let message =
+            switch name {
+            case "hardware": "No hardware encoder for \(codecName) works on this machine."
+            case "auto", "software": "This FFmpeg has no encoder for \(codecName)."
+            default: "This FFmpeg has no encoder “\(name)”."
+            }
+        return Failure(
+            .encoder, message, advice: "`weft capabilities` lists the encoders that work here.", fault: .settings,
+            exitCode: .usage)
+    }
+
+    // MARK: Options
+
+    private func preflight(
+        _ encoder: EncoderCatalog.Encoder
+    ) throws(Failure) -> (recipe: EncodeRecipe, codecName: String, reorderDepth: Int) {
+        guard container.canHold(codec: encoder.codecName) else {
+            throw Failure(
+                .format, "\(container) cannot hold \(encoder.codecName).",
+                advice: "Choose another --video-codec, or a target name such as .mkv or .mov.", fault: .settings,
+                exitCode: .usage)
+        }
+        do {
+            guard let source = track.frameFormat else {
+                throw MediaError(
+                    .format, .unsupported,
+                    "The picture format of track \(track.index) (\(track.format.codecName)) is not known.")
+            }
+            let filter = settings.filter ?? ""
+            let pixelFormat = Self.pixelFormat(of: encoder, nearest: source.pixelFormat)
+            let graph = try FilterGraph(description: filter, input: source, outputPixelFormat: pixelFormat)
+            guard let output = graph.outputFormat else {
+                throw MediaError(.filter, .invalidSettings, "The filter “\(filter)” delivers no picture.")
+            }
+            let rate = Self.frameRate(track, after: output)
+            var recipe = EncodeRecipe(
+                encoder: encoder.name, options: options(of: encoder), bitrate: try bitrate(),
+                threads: settings.threads ?? Self.threads(encoder.name, output), filter: filter,
+                globalHeader: container != .mpegTS, timeBase: track.timeBase, frameRateNumerator: rate.numerator,
+                frameRateDenominator: rate.denominator, width: output.width, height: output.height,
+                pixelFormat: output.pixelFormat)
+            recipe.pixelFormat = pixelFormat ?? output.pixelFormat
+            let session = try PicturePath(recipe: recipe, track: track).makeEncoder(for: output)
+            return (recipe, encoder.codecName, session.reorderDepth)
+        } catch let error as MediaError {
+            throw Failure(error, role: .encode)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.encoder, "\(encoder.name) cannot be set up: \(error)", fault: .settings, exitCode: .usage)
+        }
+    }
+
+    /// The source's own pixel format where the encoder takes it, else the one that loses least.
+    private static func pixelFormat(of encoder: EncoderCatalog.Encoder, nearest source: String) -> String? {
+        guard !encoder.pixelFormats.isEmpty, !encoder.pixelFormats.contains(source) else { return source }
+        return PixelFormats.nearest(to: source, among: encoder.pixelFormats)
+    }
+
+    /// A constant of encoder and frame size, never of the machine: it decides the bytes of some encoders.
+    private static func threads(_ encoder: String, _ format: FrameFormat) -> Int {
+        let pixels = format.width * format.height
+        guard ["libx264", "libx265", "libsvtav1", "libvpx-vp9"].contains(encoder) else { return 1 }
+        return pixels <= 2_100_000 ? 1 : pixels <= 9_000_000 ? 2 : 4
+    }
+
+    private func options(of encoder: EncoderCatalog.Encoder) -> [String: String] {
+        var options: [String: String] = [:]
+        let crf = ["libx264", "libx265", "libsvtav1", "libvpx-vp9", "libaom-av1"].contains(encoder.name)
+        if case .quality(let value) = settings.rate {
+            let text = value == value.rounded() ? String(Int(value)) : String(value)
+            options[crf ? "crf" : "global_quality"] = text
+        } else if settings.rate == nil {
+            // These two have no quality of their own accord.
+            if encoder.name == "libvpx-vp9" { options["crf"] = "31" }
+            if encoder.name == "libsvtav1" { options["crf"] = "35" }
+        }
+        return options.merging(settings.encoderOptions) { _, stated in stated }
+    }
+
+    private func bitrate() throws(Failure) -> Int64 {
+        switch settings.rate {
+        case .bitrate(let rate): return rate
+        case .size(let bytes):
+            // Two in a hundred for the container.
+            let total = Double(bytes) * 8 * 0.98 / max(0.1, seconds)
+            let rate = Int64(total) - audioBitrate
+            guard rate >= 10_000 else {
+                throw Failure(
+                    .encoder, "\(bytes) bytes are too few for \(Int(seconds)) s of picture.",
+                    advice: "Ask for a larger --size, or for less sound.", fault: .settings, exitCode: .usage)
+            }
+            return rate
+        case .quality, nil: return 0
+        }
+    }
+
+    /// What the encoder is told: the average rate, or the container's nominal one where the two are the same but for rounding.
+    private static func frameRate(_ track: Track, after output: FrameFormat) -> (numerator: Int32, denominator: Int32) {
+        guard let average = track.averageFrameRate ?? output.frameRate, average.numerator > 0 else { return (25, 1) }
+        guard let nominal = track.realFrameRate, abs(nominal.approximation / average.approximation - 1) < 0.01 else {
+            return (average.numerator, average.denominator)
+        }
+        return (nominal.numerator, nominal.denominator)
+    }
+}

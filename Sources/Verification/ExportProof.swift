@@ -1,0 +1,123 @@
+package import ClusterProtocol
+package import Media
+package import MediaTime
+internal import SourceAccess
+
+/// The proof an export runs on its temporary file before it says "done": every source picture is in the output once, at its own
+/// time. The output is demuxed, not decoded; memory does not grow with its length.
+///
+/// A time may be off by half a tick of the coarser of the two time bases, which is what rounding to it costs.
+package struct ExportProof {
+    private let output: String
+    private let timeBase: TimeBase
+    private let origin: MediaTime
+    private let shift: MediaTime
+    private let interrupt: InterruptFlag
+
+    /// - Parameters:
+    ///   - output: the file to prove.
+    ///   - timeBase: unit of the expected times: the source track's.
+    ///   - origin: source time that is zero in the output.
+    ///   - shift: added to every output time, where the container holds nothing negative.
+    package init(
+        output: String, timeBase: TimeBase, origin: MediaTime, shift: MediaTime,
+        interrupt: InterruptFlag = InterruptFlag()
+    ) {
+        self.output = output
+        self.timeBase = timeBase
+        self.origin = origin
+        self.shift = shift
+        self.interrupt = interrupt
+    }
+
+    /// What the proof found.
+    package struct Verdict: Sendable {
+        package var proof: JobReport.Proof
+        /// Why it does not pass, one sentence each; empty where it does.
+        package var complaints: [String]
+    }
+
+    /// - Parameters:
+    ///   - segmentCount: number of segments.
+    ///   - expected: the times of a segment's pictures in source ticks, sorted; called once for each segment, in order.
+    /// - Throws: where the output cannot be read, or what `expected` throws.
+    package func verdict(
+        segmentCount: Int, expected: (Int) throws -> [Int64]
+    ) throws(Failure) -> Verdict {
+        do {
+            let demuxer = try Demuxer(location: output, interrupt: interrupt)
+            let track = try PictureTrack.find(in: demuxer.tracks, of: output)
+            demuxer.select(tracks: [track.index])
+            return try compare(demuxer, track, segmentCount: segmentCount, expected: expected)
+        } catch let failure as Failure {
+            throw failure
+        } catch let error as MediaError {
+            throw Failure(error, role: .output)
+        } catch {
+            throw Failure(.finalization, "\(output) could not be proved: \(error)", fault: .environment)
+        }
+    }
+
+    private func compare(
+        _ demuxer: Demuxer, _ track: Track, segmentCount: Int, expected: (Int) throws -> [Int64]
+    ) throws -> Verdict {
+        let clock = try CommonClock([timeBase, track.timeBase], [origin, shift])
+        let offset = clock.units(shift) - clock.units(origin)
+        let tick = max(clock.tick(of: timeBase), clock.tick(of: track.timeBase))
+        var comparison = TimelineComparison(tolerance: tick / 2, reach: clock.rate / 2)
+        var segment = 0
+        var times: ArraySlice<Int64> = []
+        func next() throws -> Int128? {
+            while times.isEmpty {
+                guard segment < segmentCount else { return nil }
+                times = try expected(segment)[...]
+                segment += 1
+            }
+            return times.popFirst().map { clock.units($0, in: timeBase) + offset }
+        }
+
+        let access = ContainerAccess(demuxer.containerName)
+        var unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: access.isDiscontinuous)
+        var order = DecodeOrderCheck(isStored: !demuxer.isMatroska)
+        var window = PresentationWindow()
+        var untimed = 0
+        while let sample = try demuxer.readSample() {
+            guard sample.track == track.index else { continue }
+            let turn = unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
+            order.add(sample, offset: turn)
+            guard !sample.isDiscarded, SampleVisibility.isShown(sample) else { continue }
+            guard let pts = sample.pts else {
+                untimed += 1
+                continue
+            }
+            if let time = window.add(clock.units(pts &+ turn, in: track.timeBase)) {
+                try comparison.take(time, next: next)
+            }
+        }
+        for time in window.drain() { try comparison.take(time, next: next) }
+        try comparison.finish(next: next)
+
+        var complaints = order.complaints
+        if untimed > 0 { complaints.append("\(untimed) samples of the output have no presentation time.") }
+        return verdict(comparison, clock, untimed: untimed, complaints: complaints)
+    }
+
+    private func verdict(
+        _ comparison: TimelineComparison, _ clock: CommonClock, untimed: Int, complaints: [String]
+    ) -> Verdict {
+        var complaints = complaints
+        func say(_ tally: TimelineComparison.Tally, _ what: String) {
+            guard tally.count > 0 else { return }
+            let places = tally.examples.map { Seconds.text(clock.seconds($0)) }.joined(separator: ", ")
+            complaints.append("\(tally.count) pictures \(what), first at \(places) of the output.")
+        }
+        say(comparison.missing, "are missing")
+        say(comparison.surplus, "are there twice or belong nowhere")
+        say(comparison.moved, "have a wrong time")
+        let proof = JobReport.Proof(
+            pass: complaints.isEmpty, sourceFrames: comparison.expected, outputFrames: comparison.found + untimed,
+            missing: comparison.missing.count, duplicated: comparison.surplus.count,
+            maxPTSError: clock.seconds(comparison.largestError))
+        return Verdict(proof: proof, complaints: complaints)
+    }
+}
