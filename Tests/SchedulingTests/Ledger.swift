@@ -72,9 +72,9 @@ struct Ledger {
         accepted[place] = (lease, hash)
     }
 
-    /// The operator asks for segments to be run again.
-    mutating func retried(_ places: [Scenario.Place]) {
-        for place in places { failed[place] = nil }
+    /// The operator asks for the failed segments to be run again.
+    mutating func retried(_ job: JobID) {
+        for place in failed.keys.filter({ $0.job == job }) { failed[place] = nil }
     }
 
     mutating func coordinatorDied() { busy = [:] }

@@ -32,6 +32,11 @@ import Testing
         // One wave, then one lease a quarantine.
         let wasted = simulation.ledger.leasesByNode["broken"] ?? 0
         #expect(wasted <= 60, "seed \(seed): the broken node got \(wasted) leases")
+        let kept = simulation.ledger.accepted
+        simulation.retryFailed()
+        #expect(simulation.run() == [])
+        #expect(simulation.ledger.states.values.allSatisfy { $0 == .finished }, "seed \(seed)")
+        #expect(kept.allSatisfy { simulation.ledger.accepted[$0.key]?.lease == $0.value.lease }, "seed \(seed)")
     }
 
     @Test("Only segments that cannot be done fail", arguments: seeds(6))
