@@ -57,7 +57,8 @@ struct ExportPlanner {
         }
         settings.segmentDuration = nil
 
-        let seconds = Double(last.end - first.start) * Double(video.timeBase.numerator) / Double(video.timeBase.denominator)
+        let seconds =
+            Double(last.end - first.start) * Double(video.timeBase.numerator) / Double(video.timeBase.denominator)
         let (recipe, codecName, depth) = try RecipeResolver(
             settings: settings, track: video, container: container, seconds: seconds,
             audioBitrate: selection.expectedBitrate
@@ -94,7 +95,8 @@ struct ExportPlanner {
         }
         guard !track.isEncrypted else {
             throw Failure(
-                .asset, "The video track of \(source) is encrypted.", advice: "Decrypt the file first; Weft holds no keys.",
+                .asset, "The video track of \(source) is encrypted.",
+                advice: "Decrypt the file first; Weft holds no keys.",
                 exitCode: .badSource)
         }
         return track
@@ -149,7 +151,8 @@ struct ExportPlanner {
                 end: range.end)
         } catch {
             throw Failure(
-                .timing, "\(order.source) cannot be planned: \(error).", advice: "Check --start, --end and --segment-duration.",
+                .timing, "\(order.source) cannot be planned: \(error).",
+                advice: "Check --start, --end and --segment-duration.",
                 fault: error == .emptyTrack ? .source : .settings, exitCode: error == .emptyTrack ? .badSource : .usage)
         }
     }
@@ -181,7 +184,8 @@ struct ExportPlanner {
             var warnings = selection.warnings + plan.notes.map(\.message)
             if index.undecodable > 0 {
                 warnings.append(
-                    "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded.")
+                    "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded."
+                )
             }
             return PlannedExport(
                 id: try jobID(source: source, recipe: recipe, segments: plan.segments, carried: selection.carried),
@@ -194,7 +198,8 @@ struct ExportPlanner {
         } catch let failure as Failure {
             throw failure
         } catch {
-            throw Failure(.timing, "The time line of \(order.source) cannot be told exactly: \(error)", exitCode: .badSource)
+            throw Failure(
+                .timing, "The time line of \(order.source) cannot be told exactly: \(error)", exitCode: .badSource)
         }
     }
 

@@ -167,7 +167,8 @@ package final class ExportSession: Sendable {
             .finalization,
             "The output does not hold what the source holds: \(proof.sourceFrames) source frames, \(proof.outputFrames) in the "
                 + "output, \(proof.missing) missing, \(proof.duplicated) twice, largest time error \(proof.maxPTSError) s.",
-            advice: "Nothing was written under the final name. Run the same command with --resume to go on from the finished "
+            advice:
+                "Nothing was written under the final name. Run the same command with --resume to go on from the finished "
                 + "segments, and report this source.", retry: .retry, fault: .source)
     }
 

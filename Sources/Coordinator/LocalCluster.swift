@@ -25,7 +25,8 @@ final class LocalCluster {
             directory = try IPCDirectory()
             address = try directory.address("slots")
             let endpoint = try RouterEndpoint(
-                context: MessageContext(), bindings: [Binding(address)], name: "weft-coordinator", tick: .milliseconds(200)
+                context: MessageContext(), bindings: [Binding(address)], name: "weft-coordinator",
+                tick: .milliseconds(200)
             ) { sender in
                 CoordinatorHandler(
                     sender: sender, link: link, storage: storage, store: store, telemetry: telemetry,

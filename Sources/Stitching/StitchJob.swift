@@ -28,7 +28,8 @@ package struct StitchJob: Sendable {
     package var expectedFrames: Int
 
     package init(
-        temporary: String, container: Container, source: String, videoTrack: Int, segments: [Segment], timeBase: TimeBase,
+        temporary: String, container: Container, source: String, videoTrack: Int, segments: [Segment],
+        timeBase: TimeBase,
         carried: [CarriedTrack], chapters: [Chapter], metadata: Metadata, origin: MediaTime, isRanged: Bool,
         rangeEnd: MediaTime?, reorderDepth: Int, expectedFrames: Int
     ) {

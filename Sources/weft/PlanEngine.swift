@@ -25,7 +25,8 @@ extension SourceEngine {
         } catch let error as SegmentPlanError {
             throw Failure(planning: error, request.source)
         } catch {
-            throw Failure(.timing, "The times of \(request.source) cannot be planned with: \(error).", exitCode: .badSource)
+            throw Failure(
+                .timing, "The times of \(request.source) cannot be planned with: \(error).", exitCode: .badSource)
         }
     }
 
@@ -50,7 +51,8 @@ extension SourceEngine {
         let last = plan.segments.last?.end ?? 0
         var warnings = plan.notes.map(\.message)
         if index.undecodable > 0 {
-            warnings.append("\(index.undecodable) samples before the first clean keyframe cannot be decoded and are left out.")
+            warnings.append(
+                "\(index.undecodable) samples before the first clean keyframe cannot be decoded and are left out.")
         }
         return PlanReport(
             source: source, track: track.index, codec: track.format.codecName, timescale: unit.denominator,
