@@ -11,16 +11,19 @@ internal import Stitching
 ///
 /// Lives on the endpoint's thread. What may block on the disk runs on the storage thread and comes back as an event.
 final class CoordinatorHandler: EndpointHandler {
-    private let sender: RouterSender
-    private let link: CoordinatorLink
-    private let storage: SerialThread
-    private let store: StoreBox
-    private let telemetry: Telemetry
-    private var scheduler: Scheduler
+    let sender: RouterSender
+    let link: CoordinatorLink
+    let storage: SerialThread
+    let store: StoreBox
+    private let options: Options
+    private var desk: (any CoordinatorDesk)?
+    private(set) var scheduler: Scheduler
     private var peers: [PeerIdentity: Peer] = [:]
-    private var identities: [WorkerID: PeerIdentity] = [:]
-    private var jobs: [JobID: JobRuntime] = [:]
-    private var leases: [Fence: OpenLease] = [:]
+    private(set) var identities: [WorkerID: PeerIdentity] = [:]
+    private(set) var jobs: [JobID: JobRuntime] = [:]
+    private(set) var leases: [Fence: OpenLease] = [:]
+    private(set) var tallies: [SlotPlace: WorkerTally] = [:]
+    private var proofs = EncoderProofs()
     private let started = String(Clock.wall, radix: 36)
 
     /// A slot that says hello, and when it was last heard.
@@ -29,23 +32,34 @@ final class CoordinatorHandler: EndpointHandler {
         var heard: UInt64
     }
 
+    /// What tells a cluster of many machines from the slots of one.
+    struct Options: Sendable {
+        /// Slots show that they encode alike before their results count.
+        var provesEncoders = false
+        /// Called on the endpoint's thread.
+        var makeDesk: (@Sendable (CoordinatorHandler) -> any CoordinatorDesk)?
+    }
+
     /// Seconds of silence after which a slot is taken for lost; a node kills its own hung slots sooner.
     private static let livenessSeconds = 20.0
     private static let heartbeatSeconds = 2.0
+    /// Bytes of a lease's samples that may be on the way.
+    private static let credit: Int64 = 8 << 20
 
     init(
-        sender: RouterSender, link: CoordinatorLink, storage: SerialThread, store: StoreBox, telemetry: Telemetry,
-        firstLease: UInt64
+        sender: RouterSender, link: CoordinatorLink, storage: SerialThread, store: StoreBox, firstLease: UInt64,
+        options: Options = Options()
     ) {
         self.sender = sender
         self.link = link
         self.storage = storage
         self.store = store
-        self.telemetry = telemetry
+        self.options = options
         scheduler = Scheduler(firstLease: Fence(firstLease))
+        desk = options.makeDesk?(self)
     }
 
-    private var now: Instant { Instant(nanoseconds: Int64(clamping: Clock.now)) }
+    var now: Instant { Instant(nanoseconds: Int64(clamping: Clock.now)) }
 
     // MARK: Jobs
 
@@ -54,12 +68,20 @@ final class CoordinatorHandler: EndpointHandler {
         handle(.jobSubmitted(spec, progress: progress))
     }
 
+    /// Ends whatever of the job still runs and lets go of it.
+    func forget(_ id: JobID) {
+        if scheduler.jobStatus(id)?.state.isOver == false { handle(.jobCancelled(id)) }
+        handle(.jobRemoved(id))
+        jobs[id] = nil
+        proofs.forget(id)
+    }
+
     // MARK: Messages
 
     func received(_ message: ReceivedMessage) {
         guard let identity = message.peer, let header = message.frames.first else { return }
         let payload = Array(message.frames.dropFirst())
-        let decoded: WorkerMessage
+        let decoded: InboundMessage
         do {
             decoded = try header.withUnsafeBytes { (bytes) throws(ProtocolError) in
                 try MessageCodec.decode(header: bytes, payload: payload.map(\.count))
@@ -68,10 +90,21 @@ final class CoordinatorHandler: EndpointHandler {
             send(.refused(Refused(error.failure)), to: identity)
             return
         }
-        if case .hello(let hello) = decoded { return greet(hello, identity) }
-        guard let worker = peers[identity]?.worker else { return send(.identify(Identify()), to: identity) }
-        peers[identity]?.heard = Clock.now
-        handle(decoded, payload, from: worker, identity)
+        switch decoded {
+        case .client(let request):
+            if let desk { return desk.received(request, from: identity, role: message.role) }
+            send(
+                .refused(Refused(.notPermitted("This coordinator serves one export and takes no requests."))),
+                to: identity)
+        case .worker(let decoded):
+            guard message.role == nil || message.role == .worker else {
+                return send(.refused(Refused(.notPermitted("This key is not a worker's."))), to: identity)
+            }
+            if case .hello(let hello) = decoded { return greet(hello, identity) }
+            guard let worker = peers[identity]?.worker else { return send(.identify(Identify()), to: identity) }
+            peers[identity]?.heard = Clock.now
+            handle(decoded, payload, from: worker, identity)
+        }
     }
 
     private func greet(_ hello: Hello, _ identity: PeerIdentity) {
@@ -79,15 +112,30 @@ final class CoordinatorHandler: EndpointHandler {
         let worker = WorkerID(node: hello.node, slot: hello.slot, incarnation: UInt64(hello.incarnation) ?? 0)
         peers[identity] = Peer(worker: worker, heard: Clock.now)
         identities[worker] = identity
+        tallies[SlotPlace(worker), default: WorkerTally()].host = hello.host
+        handle(
+            .workerJoined(
+                worker, Capabilities(encoders: Set(hello.encoders.map(\.name))),
+                holding: hello.resume.map { Fence($0.fence) }, predecessor: Failure(hello.predecessor)))
+        let resumption = hello.resume.flatMap { resume($0, by: worker) }
         send(
             .welcome(
                 Welcome(
                     coordinator: started, version: hello.version, heartbeatSeconds: Self.heartbeatSeconds,
-                    livenessSeconds: Self.livenessSeconds)), to: identity)
-        handle(
-            .workerJoined(
-                worker, Capabilities(encoders: Set(hello.encoders.map(\.name))), holding: nil,
-                predecessor: Failure(hello.predecessor)))
+                    livenessSeconds: Self.livenessSeconds, resume: resumption)), to: identity)
+    }
+
+    /// The slot says what it still works on: where its bytes go on, or nothing if the lease counts no longer.
+    ///
+    /// What had arrived before the connection broke is dropped and sent again: chunks may be missing anywhere in it.
+    private func resume(_ name: LeaseName, by worker: WorkerID) -> Welcome.Resume? {
+        let fence = Fence(name.fence)
+        guard let lease = leases[fence], lease.grant.worker == worker, lease.grant.job.text == name.job,
+            lease.result == nil, let job = jobs[lease.grant.job]
+        else { return nil }
+        drop(fence)
+        leases[fence] = OpenLease(lease.grant, spool: job.spool)
+        return Welcome.Resume(lease: name, offset: 0, credit: Self.credit)
     }
 
     private func handle(
@@ -98,17 +146,47 @@ final class CoordinatorHandler: EndpointHandler {
         case .progress(let progress):
             let fence = Fence(progress.lease.fence)
             guard leases[fence]?.grant.worker == worker else { return revoke(progress.lease, "stale", identity) }
-            leases[fence]?.frames = progress.frames
-            leases[fence]?.ticks = progress.ticks
-            leases[fence]?.bytes = progress.bytes
+            leases[fence]?.progress = progress
             handle(.leaseProgressed(fence, worker, frames: progress.frames))
         case .chunk(let chunk): receive(chunk, payload, from: worker, identity)
         case .result(let result): receive(result, payload, from: worker, identity)
-        case .failed(let failed): handle(.leaseFailed(Fence(failed.lease.fence), worker, failed.failure))
+        case .failed(let failed): receive(failed, from: worker)
+        case .fingerprint(let answer): receive(answer, from: worker)
         case .goodbye:
             handle(.workerLost(worker, Failure(.cancelled, "The slot left.", retry: .retry, fault: .environment)))
             forget(identity)
-        case .heartbeat, .fingerprint, .sourceCredit, .hello: break
+        case .heartbeat, .sourceCredit, .hello: break
+        }
+    }
+
+    private func receive(_ failed: LeaseFailed, from worker: WorkerID) {
+        let fence = Fence(failed.lease.fence)
+        guard failed.isUnfit, let lease = leases[fence], lease.grant.worker == worker, let job = jobs[lease.grant.job]
+        else { return handle(.leaseFailed(fence, worker, failed.failure)) }
+        // The node cannot open the source. Where it is the source that changed, no node can.
+        let (link, id, source) = (link, job.id, job.source)
+        storage.perform {
+            let change = source.changeSincePlanned()
+            link.perform { handler in
+                if let change { return handler.fail(id, change) }
+                handler.handle(.leaseFailed(fence, worker, failed.failure))
+                handler.handle(.nodeBarred(id, node: worker.node, failed.failure))
+            }
+        }
+    }
+
+    /// The job cannot go on, whoever works on it.
+    private func fail(_ id: JobID, _ failure: Failure) { jobs[id]?.board.fail(failure) }
+
+    private func receive(_ answer: FingerprintAnswer, from worker: WorkerID) {
+        let id = JobID(answer.job)
+        guard let job = jobs[id] else { return }
+        switch proofs.take(answer, from: worker, expected: job.fingerprint) {
+        case .first:
+            jobs[id]?.fingerprint = answer.hash
+            desk?.proved(id, fingerprint: answer.hash)
+        case .equal: break
+        case .different(let failure): handle(.nodeBarred(id, node: worker.node, failure))
         }
     }
 
@@ -153,8 +231,15 @@ final class CoordinatorHandler: EndpointHandler {
                     fence, worker,
                     Failure(.transport, "The segment arrived incomplete.", retry: .elsewhere, fault: .worker)))
         }
+        if proves(lease), !proofs.isProven(worker, lease.grant.job) {
+            return handle(
+                .leaseFailed(
+                    fence, worker,
+                    Failure(
+                        .encoder, "The slot has not shown what its encoder makes of the reference frames.",
+                        retry: .elsewhere, fault: .worker)))
+        }
         leases[fence]?.result = result
-        leases[fence]?.frames = result.frames
         pendingPayload[fence] = payload
         handle(.resultReceived(fence, worker, hash: result.hash, frames: result.frames))
         pendingPayload[fence] = nil
@@ -165,9 +250,19 @@ final class CoordinatorHandler: EndpointHandler {
 
     // MARK: Scheduler
 
-    private func handle(_ event: Event) {
-        for action in scheduler.handle(event, now: now) { perform(action) }
-        publish()
+    func handle(_ event: Event) {
+        for action in scheduler.handle(event, now: now) {
+            desk?.noted(action)
+            perform(action)
+        }
+    }
+
+    private func proves(_ lease: OpenLease) -> Bool {
+        options.provesEncoders && jobs[lease.grant.job]?.recipe.encoder != "copy"
+    }
+
+    private func notice(_ job: JobID? = nil, _ text: String) {
+        for (id, runtime) in jobs where job == nil || job == id { runtime.telemetry.notice(text) }
     }
 
     private func perform(_ action: Action) {
@@ -181,17 +276,18 @@ final class CoordinatorHandler: EndpointHandler {
             }
         case .store(let fence, let job, let segment): storeResult(fence, job, segment)
         case .discard(let fence, _): drop(fence)
-        case .nondeterminism(_, let segment, _, _):
-            telemetry.notice(
+        case .nondeterminism(let job, let segment, _, _):
+            notice(
+                job,
                 "Segment \(segment): two slots gave different bytes; the first result is kept. The encoder is not deterministic."
             )
         case .segmentFinished(let job, let segment, let fence): finished(job, segment, fence)
         case .segmentFailed(let job, let segment, let failure):
-            telemetry.notice("Segment \(segment) failed for good: \(failure.message)")
+            notice(job, "Segment \(segment) failed for good: \(failure.message)")
             jobs[job]?.warnings.append("Segment \(segment) failed: \(failure.message)")
         case .jobChanged(let job, let state): changed(job, state)
         case .quarantine(let node, let encoder, _, let failure):
-            telemetry.notice("\(node) gets no more \(encoder) work for a while: \(failure.message)")
+            notice(nil, "\(node) gets no more \(encoder) work for a while: \(failure.message)")
         case .record(let occurrence): record(occurrence)
         }
     }
@@ -200,15 +296,19 @@ final class CoordinatorHandler: EndpointHandler {
         guard let job = jobs[grant.job], let identity = identities[grant.worker],
             job.segments.indices.contains(grant.segment)
         else { return }
-        leases[grant.lease] = OpenLease(
-            grant: grant,
-            receiver: SegmentReceiver(spool: job.spool, segment: grant.segment, lease: grant.lease.number))
+        let lease = OpenLease(grant, spool: job.spool)
+        leases[grant.lease] = lease
+        // The slot does both in turn, so the answer is here before the first result can be.
+        if proves(lease), proofs.begin(grant.worker, grant.job) {
+            send(.prove(Prove(job: job.id.text, recipe: job.recipe)), to: identity)
+        }
         send(
             .lease(
                 Lease(
-                    lease: LeaseName(job: job.id.text, fence: grant.lease.number), recipe: job.recipe,
-                    source: job.source,
-                    segment: job.segments[grant.segment], stallSeconds: job.stallSeconds)), to: identity)
+                    lease: LeaseName(job: job.id.text, fence: grant.lease.number),
+                    recipe: job.recipe(ofSegment: grant.segment), source: job.source,
+                    segment: job.segments[grant.segment], credit: Self.credit, stallSeconds: job.stallSeconds)),
+            to: identity)
     }
 
     private func drop(_ fence: Fence) {
@@ -250,6 +350,8 @@ final class CoordinatorHandler: EndpointHandler {
         jobs[id]?.encodeSeconds += result.seconds
         jobs[id].map { jobs[id]?.stages = $0.stages + result.stageSeconds }
         jobs[id]?.warnings += result.warnings
+        jobs[id]?.workers.insert(SlotPlace(lease.grant.worker))
+        tallies[SlotPlace(lease.grant.worker), default: WorkerTally()].add(result)
         jobs[id]?.board.accept(segment)
         if let identity = identities[lease.grant.worker] {
             send(.accepted(Accepted(lease: LeaseName(job: id.text, fence: fence.number))), to: identity)
@@ -257,6 +359,7 @@ final class CoordinatorHandler: EndpointHandler {
     }
 
     private func changed(_ id: JobID, _ state: JobState) {
+        if state.isOver { desk?.settled(id, state) }
         guard state == .failed || state == .cancelled else { return }
         let failure = scheduler.jobStatus(id)?.lastFailure
         jobs[id]?.board.fail(failure ?? Failure(.cancelled, "The job was cancelled.", exitCode: .interrupted))
@@ -264,18 +367,23 @@ final class CoordinatorHandler: EndpointHandler {
 
     private func record(_ occurrence: Occurrence) {
         switch occurrence {
-        case .leaseEnded(let fence, let worker, _, let segment, let state, let failure):
+        case .leaseEnded(let fence, let worker, let job, let segment, let state, let failure):
             // A finished lease is settled by `segmentFinished`, which needs its account.
             if state != .finished { drop(fence) }
             if state == .failed, let failure {
-                telemetry.notice(
+                notice(
+                    job,
                     "Segment \(segment) failed on \(worker.node)/\(worker.slot) and runs again: \(failure.message)")
             }
-        case .jobHeld(_, _, let failure):
-            telemetry.notice("Results cannot be stored; trying again: \(failure.message)")
-        case .nodeBarred(_, let node, let failure):
-            telemetry.notice("\(node) cannot work on this job: \(failure.message)")
-        case .reattached, .workerJoined, .workerLost, .nodeReleased, .nodeDrained, .ignored: break
+        case .jobHeld(let job, _, let failure):
+            notice(job, "Results cannot be stored; trying again: \(failure.message)")
+        case .nodeBarred(let job, let node, let failure):
+            notice(job, "\(node) cannot work on this job: \(failure.message)")
+        case .reattached(let fence, let worker, let job, let segment):
+            guard let runtime = jobs[job] else { return }
+            let grant = Grant(lease: fence, worker: worker, job: job, segment: segment, isSpeculative: false)
+            leases[fence] = OpenLease(grant, spool: runtime.spool)
+        case .workerJoined, .workerLost, .nodeReleased, .nodeDrained, .ignored: break
         }
     }
 
@@ -294,53 +402,64 @@ final class CoordinatorHandler: EndpointHandler {
             forget(identity)
         }
         publish()
+        desk?.tick()
     }
 
     private func forget(_ identity: PeerIdentity) {
+        desk?.peerLeft(identity)
         guard let peer = peers.removeValue(forKey: identity) else { return }
         if identities[peer.worker] == identity { identities[peer.worker] = nil }
     }
 
     func undeliverable(_ frames: [MessageFrame], to peer: PeerIdentity?, error: MessagingError) {
-        guard let peer, let worker = peers[peer]?.worker else { return }
+        guard let peer else { return }
+        let worker = peers[peer]?.worker
         forget(peer)
+        // A slot that has come back over another connection is not lost.
+        guard let worker, identities[worker] == nil else { return }
         handle(
             .workerLost(
                 worker, Failure(.transport, "The slot cannot be reached: \(error)", retry: .elsewhere, fault: .worker)))
     }
 
-    private func send(_ message: CoordinatorMessage, to identity: PeerIdentity) {
+    func send(_ message: CoordinatorMessage, to identity: PeerIdentity) {
         try? sender.send(message, to: identity)
     }
 
     // MARK: Showing
 
     private func publish() {
-        guard let job = jobs.values.first, let status = scheduler.jobStatus(job.id) else { return }
-        var snapshot = ExportSnapshot()
-        snapshot.framesDone = job.acceptedFrames
-        snapshot.bytes = job.acceptedBytes
-        for lease in leases.values where !lease.grant.isSpeculative {
-            snapshot.framesDone += lease.frames
-            snapshot.bytes += lease.bytes
+        var running: [JobID: [OpenLease]] = [:]
+        for lease in leases.values { running[lease.grant.job, default: []].append(lease) }
+        for job in jobs.values {
+            guard let status = scheduler.jobStatus(job.id) else { continue }
+            let leases = running[job.id] ?? []
+            var snapshot = ExportSnapshot()
+            snapshot.framesDone = job.acceptedFrames
+            snapshot.bytes = job.acceptedBytes
+            for lease in leases where !lease.grant.isSpeculative {
+                snapshot.framesDone += lease.frames
+                snapshot.bytes += lease.bytes
+            }
+            snapshot.segmentsDone = status.counts.finished
+            snapshot.segmentsTotal = status.counts.total
+            snapshot.slotsBusy = leases.count
+            snapshot.slotsTotal = identities.count
+            snapshot.remaining = status.predictedEnd.map { max(0, ($0 - now).seconds) }
+            job.telemetry.publish(snapshot)
         }
-        snapshot.segmentsDone = status.counts.finished
-        snapshot.segmentsTotal = status.counts.total
-        snapshot.slotsBusy = leases.count
-        snapshot.slotsTotal = identities.count
-        snapshot.remaining = status.predictedEnd.map { max(0, ($0 - now).seconds) }
-        telemetry.publish(snapshot)
     }
 
     /// The account of a job's attempts, for the report.
     func summarize(_ id: JobID) {
         guard let job = jobs[id] else { return }
         var summary = LeaseSummary()
-        summary.attempts = scheduler.jobStatus(id)?.leases ?? 0
+        summary.attempts = job.earlierAttempts + (scheduler.jobStatus(id)?.leases ?? 0)
+        summary.workers = job.workers.count
         summary.encodeSeconds = job.encodeSeconds
         summary.stages = job.stages
         summary.warnings = job.warnings
-        telemetry.publish(summary)
+        job.telemetry.publish(summary)
     }
 }
 

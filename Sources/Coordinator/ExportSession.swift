@@ -1,15 +1,8 @@
 package import ClusterProtocol
 internal import Foundation
-internal import JobStore
 internal import Media
-internal import MediaTime
-internal import Messaging
-internal import Scheduling
-internal import SegmentPlan
 internal import Stitching
 internal import Synchronization
-internal import Verification
-internal import Worker
 
 /// One export on this machine, from opening the source to the proved file: coordinator, slots and stitch together.
 ///
@@ -59,73 +52,33 @@ package final class ExportSession: Sendable {
 
     package func run() throws(Failure) -> JobReport {
         let began = Clock.now
-        let output = try openOutput()
+        let runner = JobRunner(order: order, interrupt: interrupt)
+        let output = try runner.openOutput()
         stage.withLock { $0 = .planning }
-        let plan = try ExportPlanner(order, interrupt: interrupt).plan()
-        if interrupt.isInterrupted { throw Failure.interrupted }
+        let plan = try runner.plan()
         total.withLock { $0 = (plan.expectedFrames, plan.duration.seconds) }
         let directory = try JobDirectory(plan, order: order, resume: order.resume)
-        stage.withLock { $0 = .encoding }
-        let encoded = try encode(plan, directory: directory, output: output)
-        stage.withLock { $0 = .proving }
-        let proof = try prove(plan, encoded: encoded, directory: directory, output: output)
-        guard proof.pass else {
-            output.discard()
-            throw failed(proof)
-        }
-        do {
-            try output.commit()
-        } catch {
-            throw Failure(error, role: .output)
-        }
-        directory.remove()
-        return report(plan, encoded: encoded, proof: proof, began: began)
-    }
-
-    private func openOutput() throws(Failure) -> PartialFile {
-        do {
-            // What is asked of the source comes first: a wrong source is said before a wrong target.
-            _ = try Demuxer(location: order.source, interrupt: interrupt)
-        } catch {
-            throw Failure(error, role: .source)
-        }
-        do {
-            return try PartialFile(target: order.destination, overwrites: order.overwrite)
-        } catch {
-            throw Failure(error, role: .output)
-        }
-    }
-
-    // MARK: Encoding and stitching
-
-    private struct Encoded {
-        var stitch: StitchResult
-        var leases: LeaseSummary
-        var slots: Int
-        /// Seconds from the last segment's arrival until the file was whole.
-        var tail: UInt64
-    }
-
-    private func encode(
-        _ plan: PlannedExport, directory: JobDirectory, output: PartialFile
-    ) throws(Failure) -> Encoded {
-        let slots = slotCount(plan)
         let board = SegmentBoard(spool: directory.spool, finished: Set(directory.finished.keys))
         self.board.withLock { $0 = board }
         if interrupt.isInterrupted { throw Failure.interrupted }
+        stage.withLock { $0 = .encoding }
+        let slots = slotCount(plan)
         let cluster = try LocalCluster(
-            plan, directory: directory, board: board, telemetry: telemetry, slots: slots, order: order)
-        var job = plan.stitch
-        job.temporary = output.path
-        let result: StitchResult
+            plan, runner: runner, directory: directory, board: board, telemetry: telemetry, slots: slots)
+        let stitch: StitchResult
         do throws(Failure) {
-            result = try Stitcher(job, interrupt: interrupt).run(board)
+            stitch = try runner.stitch(plan, into: output, from: board)
         } catch {
             cluster.stop(plan)
-            throw interrupt.isInterrupted ? Failure.interrupted : error
+            throw error
         }
         cluster.stop(plan)
-        return Encoded(stitch: result, leases: telemetry.leases, slots: slots, tail: board.lastArrivalTime)
+        stage.withLock { $0 = .proving }
+        let proof = try runner.finish(plan, stitch: stitch, spool: directory.spool, output: output)
+        directory.remove()
+        return runner.report(
+            plan, stitch: stitch, leases: telemetry.leases, proof: proof, slots: slots, began: began,
+            lastArrival: board.lastArrivalTime)
     }
 
     /// As many as asked for, else cores ÷ threads, bounded by the memory an encoder of this frame size takes and by the number
@@ -138,65 +91,5 @@ package final class ExportSession: Sendable {
         let byMemory = Int(Double(ProcessInfo.processInfo.physicalMemory) * 0.7 / memoryEach)
         let automatic = max(1, min(cores / max(1, plan.recipe.threads), byMemory))
         return max(1, min(order.workers ?? automatic, plan.segments.count))
-    }
-
-    // MARK: Proof
-
-    private func prove(
-        _ plan: PlannedExport, encoded: Encoded, directory: JobDirectory, output: PartialFile
-    ) throws(Failure) -> JobReport.Proof {
-        let stitch = encoded.stitch
-        let spool = directory.spool
-        let segments = plan.segments.count
-        var proof = try ExportProof(
-            output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
-            interrupt: interrupt
-        ).verdict(segmentCount: segments) { try spool.openSegment($0).presentationTimes.sorted() }.proof
-        // The file holds what the segments held; whether those held what the source holds was seen while stitching.
-        proof.sourceFrames = plan.keepsFrames ? stitch.sourceFrames : proof.outputFrames
-        if plan.keepsFrames {
-            proof.missing += stitch.missing
-            proof.duplicated += stitch.surplus
-            proof.pass = proof.pass && stitch.missing == 0 && stitch.surplus == 0
-        }
-        return proof
-    }
-
-    private func failed(_ proof: JobReport.Proof) -> Failure {
-        Failure(
-            .finalization,
-            "The output does not hold what the source holds: \(proof.sourceFrames) source frames, \(proof.outputFrames) in the "
-                + "output, \(proof.missing) missing, \(proof.duplicated) twice, largest time error \(proof.maxPTSError) s.",
-            advice:
-                "Nothing was written under the final name. Run the same command with --resume to go on from the finished "
-                + "segments, and report this source.", retry: .retry, fault: .source)
-    }
-
-    // MARK: Report
-
-    private func report(
-        _ plan: PlannedExport, encoded: Encoded, proof: JobReport.Proof, began: UInt64
-    ) -> JobReport {
-        let end = Clock.now
-        var report = JobReport(job: plan.id, state: .done, output: order.destination, duration: plan.duration)
-        report.source = order.source
-        report.segments = plan.segments.count
-        report.segmentsDone = plan.segments.count
-        report.attempts = encoded.leases.attempts
-        report.frames = encoded.stitch.frames
-        report.wallSeconds = Double(end &- began) / 1e9
-        report.encodeSeconds = encoded.leases.encodeSeconds
-        report.slots = encoded.slots
-        if report.wallSeconds > 0 {
-            report.efficiency = min(1, report.encodeSeconds / (report.wallSeconds * Double(max(1, encoded.slots))))
-        }
-        report.tailSeconds = Double(end &- encoded.tail) / 1e9
-        report.warnings = plan.warnings + encoded.stitch.warnings + encoded.leases.warnings
-        report.losses = plan.losses + encoded.stitch.losses
-        report.videoHash = encoded.stitch.videoHash
-        report.proof = proof
-        report.outputBytes = encoded.stitch.bytes
-        report.fps = report.wallSeconds > 0 ? Double(report.frames) / report.wallSeconds : 0
-        return report
     }
 }
