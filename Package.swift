@@ -56,8 +56,8 @@ let package = Package(
         .executableTarget(
             name: "weft",
             dependencies: [
-                "Coordinator", "Worker", "Verification", "SourceAccess", "SegmentPlan", "ClusterProtocol", "Media",
-                "MediaTime", "CGetopt",
+                "Coordinator", "Worker", "Verification", "SourceAccess", "SegmentPlan", "ClusterProtocol", "Messaging",
+                "Media", "MediaTime", "CGetopt",
             ],
             swiftSettings: strict),
 

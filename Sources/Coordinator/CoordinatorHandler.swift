@@ -369,7 +369,13 @@ final class CoordinatorHandler: EndpointHandler {
         switch occurrence {
         case .leaseEnded(let fence, let worker, let job, let segment, let state, let failure):
             // A finished lease is settled by `segmentFinished`, which needs its account.
-            if state != .finished { drop(fence) }
+            if state != .finished {
+                drop(fence)
+                // Whatever ended it, a slot that still holds it need not wait for word about its result.
+                if let identity = identities[worker] {
+                    revoke(LeaseName(job: job.text, fence: fence.number), "ended", identity)
+                }
+            }
             if state == .failed, let failure {
                 notice(
                     job,

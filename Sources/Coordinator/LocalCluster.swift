@@ -54,6 +54,7 @@ final class LocalCluster {
             case .replaced(let slot, let end):
                 telemetry.notice("Slot \(slot) was replaced: its process \(Self.words(end)).")
             case .unusable(let failure): board.fail(failure)
+            case .drained: break
             }
         }
     }
