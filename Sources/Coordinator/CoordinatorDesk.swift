@@ -6,6 +6,8 @@ internal import Scheduling
 ///
 /// Lives on the endpoint's thread, like the handler that calls it.
 protocol CoordinatorDesk: AnyObject {
+    func begin()
+    func end()
     func received(_ request: ClientRequest, from peer: PeerIdentity, role: PeerRole?)
     /// The scheduler asked for this; called before it is carried out.
     func noted(_ action: Action)

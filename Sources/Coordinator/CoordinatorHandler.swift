@@ -36,6 +36,8 @@ final class CoordinatorHandler: EndpointHandler {
     struct Options: Sendable {
         /// Slots show that they encode alike before their results count.
         var provesEncoders = false
+        /// What a key may do now; `nil` for one that was revoked since it connected.
+        var authorize: (@Sendable (CurvePublicKey) -> PeerRole?)?
         /// Called on the endpoint's thread.
         var makeDesk: (@Sendable (CoordinatorHandler) -> any CoordinatorDesk)?
     }
@@ -61,11 +63,34 @@ final class CoordinatorHandler: EndpointHandler {
 
     var now: Instant { Instant(nanoseconds: Int64(clamping: Clock.now)) }
 
+    /// The endpoint is there: jobs of before the last start may go on.
+    func begin() { desk?.begin() }
+
+    /// The coordinator stops: what is only in memory is written.
+    func end() { desk?.end() }
+
     // MARK: Jobs
 
     func submit(_ job: JobRuntime, spec: JobSpec, progress: JobProgress) {
         jobs[job.id] = job
         handle(.jobSubmitted(spec, progress: progress))
+    }
+
+    /// Some segments are for one node only.
+    func submit(_ job: JobRuntime, spec: JobSpec, progress: JobProgress, bound: [SegmentOverride]) {
+        var held = progress
+        held.state = .paused
+        submit(job, spec: spec, progress: held)
+        for override in bound {
+            let open = override.segments.filter { progress.finished[$0] == nil }
+            handle(.jobRetried(job.id, RetryRequest(segments: open, node: override.node)))
+        }
+        if progress.state != .paused { handle(.jobResumed(job.id)) }
+    }
+
+    /// Tells the node's slots to leave once their leases are done.
+    func drainNode(_ node: String) {
+        for (worker, identity) in identities where worker.node == node { send(.drain(Drain()), to: identity) }
     }
 
     /// Ends whatever of the job still runs and lets go of it.
@@ -90,6 +115,9 @@ final class CoordinatorHandler: EndpointHandler {
             send(.refused(Refused(error.failure)), to: identity)
             return
         }
+        guard isAllowed(message) else {
+            return send(.refused(Refused(.notPermitted("This key was revoked."))), to: identity)
+        }
         switch decoded {
         case .client(let request):
             if let desk { return desk.received(request, from: identity, role: message.role) }
@@ -105,6 +133,14 @@ final class CoordinatorHandler: EndpointHandler {
             peers[identity]?.heard = Clock.now
             handle(decoded, payload, from: worker, identity)
         }
+    }
+
+    /// A key that was revoked after it connected is refused from then on.
+    private func isAllowed(_ message: ReceivedMessage) -> Bool {
+        guard let authorize = options.authorize, let role = message.role, let key = message.publicKey else {
+            return true
+        }
+        return authorize(key) == role
     }
 
     private func greet(_ hello: Hello, _ identity: PeerIdentity) {
@@ -155,6 +191,10 @@ final class CoordinatorHandler: EndpointHandler {
         case .goodbye:
             handle(.workerLost(worker, Failure(.cancelled, "The slot left.", retry: .retry, fault: .environment)))
             forget(identity)
+            // A drained node that comes back later is wanted again.
+            if !identities.keys.contains(where: { $0.node == worker.node }) {
+                handle(.nodeDrained(worker.node, false))
+            }
         case .heartbeat, .sourceCredit, .hello: break
         }
     }

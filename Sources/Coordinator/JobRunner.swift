@@ -72,14 +72,17 @@ struct JobRunner: Sendable {
     // MARK: Proof
 
     /// Proves the output against the source, and only then gives it its name.
+    /// - Parameter willCommit: called between the two.
     func finish(
-        _ plan: PlannedExport, stitch: StitchResult, spool: Spool, output: PartialFile
+        _ plan: PlannedExport, stitch: StitchResult, spool: Spool, output: PartialFile,
+        willCommit: (JobReport.Proof) throws(Failure) -> Void = { _ in }
     ) throws(Failure) -> JobReport.Proof {
         let proof = try prove(plan, stitch: stitch, spool: spool, output: output)
         guard proof.pass else {
             output.discard()
             throw failed(proof)
         }
+        try willCommit(proof)
         do {
             try output.commit()
         } catch {

@@ -34,6 +34,20 @@ struct JobRuntime {
     /// Slots that have finished a segment.
     var workers: Set<SlotPlace> = []
 
+    init(
+        id: JobID, recipe: EncodeRecipe, source: SourceReference, segments: [Segment], spool: Spool,
+        board: SegmentBoard, stallSeconds: Double, telemetry: Telemetry
+    ) {
+        self.id = id
+        self.recipe = recipe
+        self.source = source
+        self.segments = segments
+        self.spool = spool
+        self.board = board
+        self.stallSeconds = stallSeconds
+        self.telemetry = telemetry
+    }
+
     func recipe(ofSegment index: Int) -> EncodeRecipe { recipes[index] ?? recipe }
 
     /// Counts what an earlier run has finished.

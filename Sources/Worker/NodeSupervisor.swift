@@ -86,6 +86,8 @@ private struct SupervisorLoop {
         /// Processes in a row that ended within a second of their start.
         var earlyEnds = 0
         var restart: UInt64 = 0
+        /// The slot was told to leave and did: it is not replaced.
+        var hasLeft = false
     }
 
     /// A slot whose processes die at once is given up after this many, and says why.
@@ -99,7 +101,7 @@ private struct SupervisorLoop {
 
     private var isDraining = false
 
-    var isDrained: Bool { isDraining && places.allSatisfy { $0.child == nil } }
+    var isDrained: Bool { places.allSatisfy { $0.child == nil && ($0.hasLeft || isDraining) } }
 
     mutating func drain() {
         guard !isDraining else { return }
@@ -123,7 +125,9 @@ private struct SupervisorLoop {
     }
 
     private mutating func start(_ index: Int) {
-        guard places[index].child == nil, LeaseGauge.now >= places[index].restart else { return }
+        guard places[index].child == nil, !places[index].hasLeft, LeaseGauge.now >= places[index].restart else {
+            return
+        }
         let incarnation = UInt64(clock_time())
         var environment = ProcessInfo.processInfo.environment
         environment["WEFT_PREDECESSOR"] = places[index].predecessor.flatMap { end in
@@ -155,7 +159,8 @@ private struct SupervisorLoop {
         guard let end = places[index].child?.reap(), let child = places[index].child else { return }
         places[index].child = nil
         places[index].predecessor = end
-        if isDraining { return }
+        places[index].hasLeft = end.cause == .exited && end.code == ExitCode.done.rawValue
+        if isDraining || places[index].hasLeft { return }
         if LeaseGauge.now &- child.started < 1_000_000_000 {
             endedEarly(
                 index,
