@@ -171,6 +171,9 @@ final class CoordinatorHandler: EndpointHandler {
         else { return nil }
         drop(fence)
         leases[fence] = OpenLease(lease.grant, spool: job.spool)
+        if proves(lease), let identity = identities[worker], proofs.begin(worker, job.id) {
+            send(.prove(Prove(job: job.id.text, recipe: job.recipe)), to: identity)
+        }
         return Welcome.Resume(lease: name, offset: 0, credit: Self.credit)
     }
 

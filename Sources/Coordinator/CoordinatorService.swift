@@ -74,7 +74,7 @@ package final class CoordinatorService: Sendable {
         link.perform { $0.begin() }
         self.link = link
         self.storage = storage
-        addresses = endpoint.addresses
+        addresses = endpoint.addresses.map(Self.plain)
         notes = Self.notes(configuration, known: known)
     }
 
@@ -90,6 +90,13 @@ package final class CoordinatorService: Sendable {
         let unfinished = known.count { !$0.isOver }
         if unfinished > 0 { notes.append("Going on with \(unfinished) job\(unfinished == 1 ? "" : "s").") }
         return notes
+    }
+
+    /// An IPv4 address as everybody writes it: libzmq names it as IPv6 does (RFC 4291 §2.5.5.2).
+    private static func plain(_ address: String) -> String {
+        guard let start = address.range(of: "[::ffff:"), let end = address.range(of: "]:") else { return address }
+        return address[..<start.lowerBound] + address[start.upperBound..<end.lowerBound] + ":"
+            + address[end.upperBound...]
     }
 
     // MARK: Security
