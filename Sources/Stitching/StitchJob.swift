@@ -58,10 +58,22 @@ extension StitchJob {
     }
 }
 
+/// A completed segment: the picture track's samples in decode order.
+package protocol SegmentContent: AnyObject {
+    var format: FormatDescription { get }
+    var count: Int { get }
+    /// In decode order, ticks of the job's time base.
+    var presentationTimes: [Int64] { get }
+    /// The sample with its bytes, at the times given.
+    func sample(
+        _ number: Int, pts: Int64, dts: Int64, duration: Int64, timeBase: TimeBase
+    ) throws(Failure) -> Sample
+}
+
 /// Delivers completed segments in order.
 package protocol SegmentSupply: Sendable {
-    /// Blocks until the segment is in the spool; throws when it never will be.
-    func segment(_ index: Int) throws(Failure) -> SpooledSegment
+    /// Blocks until the segment is there; throws when it never will be.
+    func segment(_ index: Int) throws(Failure) -> any SegmentContent
 }
 
 /// What the stitch did.

@@ -134,7 +134,7 @@ private final class StitchPass {
 
     // MARK: Proof of the segment against the source
 
-    private func compare(_ spooled: SpooledSegment, with segment: Segment) throws(Failure) {
+    private func compare(_ spooled: any SegmentContent, with segment: Segment) throws(Failure) {
         let isLast = segment.index == job.segments.count - 1
         let source = try feed.pictureTimes(below: isLast && job.rangeEnd == nil ? .max : segment.end)
             .filter { $0 >= segment.start }
@@ -164,7 +164,7 @@ private final class StitchPass {
 
     // MARK: Header
 
-    private func start(with first: SpooledSegment) throws(Failure) {
+    private func start(with first: any SegmentContent) throws(Failure) {
         do {
             let shift = try shift(first)
             result.shift = shift
@@ -207,7 +207,7 @@ private final class StitchPass {
     }
 
     /// How far everything moves because the container holds no time below zero: the earliest decode time, made positive.
-    private func shift(_ first: SpooledSegment) throws -> MediaTime {
+    private func shift(_ first: any SegmentContent) throws -> MediaTime {
         guard !container.holdsNegativeTimes else { return .zero }
         var earliest = MediaTime.zero
         if container.storesDecodeTimes {
@@ -231,7 +231,7 @@ private final class StitchPass {
 
     // MARK: Samples
 
-    private func write(_ spooled: SpooledSegment, _ segment: Segment) throws(Failure) {
+    private func write(_ spooled: any SegmentContent, _ segment: Segment) throws(Failure) {
         guard let muxer, let format = video.format else { return }
         if spooled.format != format {
             throw Failure(
