@@ -177,7 +177,7 @@ struct ExportPlanner {
                 segments: plan.segments, timeBase: video.timeBase, carried: selection.carried,
                 chapters: try Self.chapters(demuxer.chapters, origin: origin, isRanged: isRanged, end: end),
                 metadata: demuxer.metadata, origin: origin, isRanged: isRanged,
-                rangeEnd: order.settings.end == nil ? nil : end,
+                rangeEnd: order.settings.end == nil ? nil : end, copiesPicture: recipe.encoder == "copy",
                 reorderDepth: recipe.encoder == "copy" ? max(depth, index.reorderDepth ?? 0) : depth,
                 expectedFrames: expected)
             var warnings = selection.warnings + plan.notes.map(\.message)

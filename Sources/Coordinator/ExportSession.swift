@@ -71,6 +71,7 @@ package final class ExportSession: Sendable {
         if interrupt.isInterrupted { throw Failure.interrupted }
         total.withLock { $0 = (plan.expectedFrames, plan.duration.seconds) }
         let encoded = plan.recipe.encoder == "copy" ? try copy(plan, output) : try encode(plan, output)
+        output.startSync()
         stage.withLock { $0 = .proving }
         let proof = try prove(plan, encoded: encoded, output: output)
         guard proof.pass else {
@@ -103,9 +104,8 @@ package final class ExportSession: Sendable {
     /// Copies the picture as it is: no slot takes part.
     private func copy(_ plan: PlannedExport, _ output: PartialFile) throws(Failure) -> Encoded {
         stage.withLock { $0 = .encoding }
-        let supply = try SourceSupply(plan, interrupt: interrupt)
-        let stitch = try stitch(plan, output, supply)
-        return Encoded(stitch: stitch, lastArrival: Clock.now, times: { supply.times[$0] })
+        let result = try stitch(plan, output, nil)
+        return Encoded(stitch: result, lastArrival: Clock.now, times: { result.copiedTimes[$0] })
     }
 
     private func encode(_ plan: PlannedExport, _ output: PartialFile) throws(Failure) -> Encoded {
@@ -128,7 +128,7 @@ package final class ExportSession: Sendable {
     }
 
     private func stitch(
-        _ plan: PlannedExport, _ output: PartialFile, _ supply: any SegmentSupply
+        _ plan: PlannedExport, _ output: PartialFile, _ supply: (any SegmentSupply)?
     ) throws(Failure) -> StitchResult {
         var job = plan.stitch
         job.temporary = output.path
