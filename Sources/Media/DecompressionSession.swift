@@ -94,6 +94,11 @@ public final class DecompressionSession {
         context.pointee.pkt_timebase = AVRational(timeBase)
         // With less, pictures that come later than the decoder expected would be dropped as out of order.
         context.pointee.has_b_frames = max(context.pointee.has_b_frames, Int32(clamping: format.reorderDepth))
+        // H.264 streams need not say how far they reorder (§E.2.1 bitstream_restriction_flag). libavcodec then guesses low and
+        // drops the pictures that prove it wrong; told to be strict, it waits as long as the level allows (§A.3.1).
+        if context.pointee.codec_id == AV_CODEC_ID_H264 {
+            context.pointee.strict_std_compliance = FF_COMPLIANCE_STRICT
+        }
         if settings.outputsCorruptFrames { context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT }
         for (name, value) in settings.options.sorted(by: { $0.key < $1.key }) {
             try setCodecOption(name, to: value, on: context, named: decoderName, .decoder)

@@ -11,12 +11,11 @@ package enum PictureTrack {
         tracks.filter { $0.mediaType == .video && $0.disposition.isDisjoint(with: stills) }
     }
 
-    /// The one that is exported: the default one, else the first.
+    /// The one that is exported: the first.
     ///
     /// - Throws: exit code 65 where there is none or it is encrypted.
     package static func find(in tracks: [Track], of location: String) throws(Failure) -> Track {
-        let candidates = all(of: tracks)
-        guard let track = candidates.first(where: { $0.disposition.contains(.default) }) ?? candidates.first else {
+        guard let track = all(of: tracks).first else {
             throw Failure(
                 .asset, "\(location) has no video track.", advice: "`weft probe` shows what it holds.",
                 exitCode: .badSource)
