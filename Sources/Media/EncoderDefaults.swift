@@ -32,7 +32,7 @@ enum EncoderDefaults {
         case "libx264", "libx264rgb":
             [("x264-params", ["open-gop=0"] + (settings.isBitExact ? ["cpu-independent=1"] : []) + x264HDR(settings))]
         case "libx265": [("x265-params", x265(settings) + x265HDR(settings))]
-        case "libsvtav1": [("svtav1-params", ["lp=\(settings.threads)"] + svtHDR(settings))]
+        case "libsvtav1": [("svtav1-params", svt(settings) + svtHDR(settings))]
         default: []
         }
     }
@@ -54,6 +54,11 @@ enum EncoderDefaults {
         case 16..<32: 4
         default: 6
         }
+    }
+
+    /// SVT-AV1 makes keyframes on demand only when told beforehand, and only without rate control.
+    private static func svt(_ settings: CompressionSettings) -> [String] {
+        ["lp=\(settings.threads)"] + (settings.bitrate == 0 ? ["enable-force-key-frames=1"] : [])
     }
 
     // MARK: Static HDR metadata

@@ -123,6 +123,12 @@ public struct Frame: Sendable {
 
     // MARK: Time
 
+    /// libavcodec's guess at `pts` from all the samples so far, in the decoder's unit: for containers that store decoding times as
+    /// presentation times. It depends on where decoding began. `nil` for frames that no decoder made.
+    public var bestEffortPTS: Int64? {
+        native.pointee.best_effort_timestamp == weft_no_pts() ? nil : native.pointee.best_effort_timestamp
+    }
+
     /// `pts` in another unit, exactly.
     ///
     /// - Throws: `.timing`/`.invalidData` where the frame has no time or the unit cannot hold it.

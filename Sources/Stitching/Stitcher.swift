@@ -111,7 +111,12 @@ private final class StitchPass {
             try feed.readAhead(toNanoseconds: min(segment.end, segment.start &+ prefetchLimit).nanoseconds(in: job.timeBase))
             let spooled = try supply.segment(segment.index)
             try compare(spooled, with: segment)
-            if muxer == nil { try start(with: spooled) }
+            if muxer == nil {
+                // Some encoders announce no depth: the first segment shows it, as every segment is encoded alike.
+                let depth = max(attempt.reorderDepth, DecodeTimeline.depth(of: spooled.presentationTimes))
+                timeline = DecodeTimeline(depth: depth)
+                try start(with: spooled)
+            }
             try write(spooled, segment)
             progress(segment.index + 1)
         }
@@ -201,7 +206,7 @@ private final class StitchPass {
         guard !container.holdsNegativeTimes else { return .zero }
         var earliest = MediaTime.zero
         if container.storesDecodeTimes {
-            var timeline = DecodeTimeline(depth: attempt.reorderDepth)
+            var timeline = timeline
             if let time = try timeline.decodeTimes(for: first.presentationTimes).first {
                 let relative = try MediaTime(ticks: time, in: job.timeBase).subtracting(job.origin)
                 earliest = min(earliest, relative)

@@ -164,7 +164,7 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
         #expect(samples.map(\.pts) == [7])
     }
 
-    @Test("A forced keyframe is a random access point", arguments: ["libx264", "libx265", "libvpx-vp9"])
+    @Test("A forced keyframe is a random access point", arguments: ["libx264", "libx265", "libvpx-vp9", "libsvtav1"])
     func forcedKeyframe(name: String) throws {
         guard let encoder = TestEncoder.all.first(where: { $0.name == name }) else { return }
         let pictures = try TestPictures()
@@ -287,18 +287,5 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
         let decoded = try decode(samples, format)
         #expect(decoded.count == 8)
         #expect(decoded.allSatisfy { $0.isInterlaced && $0.isTopFieldFirst == topFirst })
-    }
-}
-
-/// Small, seeded and the same everywhere.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -71,10 +71,10 @@ enum ExportCommand {
             let size = try? FileManager.default.attributesOfItem(atPath: request.destination)[.size] as? Int64
             StandardStream.error.write(report.summary(bytes: size))
         }
-        return report.proof.pass ? .done : .jobFailed
+        return report.proof?.pass == true ? .done : .jobFailed
     }
 
-    private static func export(_ request: ExportRequest, style: TerminalStyle) async throws -> ExportReport {
+    private static func export(_ request: ExportRequest, style: TerminalStyle) async throws -> JobReport {
         let interruption = Interruption.install()
         let display = ProgressDisplay(style: style, isQuiet: request.quiet)
         display.start()

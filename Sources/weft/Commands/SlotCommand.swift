@@ -8,6 +8,8 @@ struct SlotRequest: Hashable, Sendable {
     var index: Int
     /// `nil` for the host's name.
     var node: String?
+    /// Rises with every process of the slot; `nil` for the time of day.
+    var incarnation: String?
 }
 
 /// `weft slot`, started by a node's supervisor only: one child process that runs one lease at a time.
@@ -20,6 +22,7 @@ enum SlotCommand {
             OptionEntry(name: "connect", value: "URL", help: "The coordinator's endpoint.", isSetting: false),
             OptionEntry(name: "index", value: "N", help: "Number of the slot on its node.", isSetting: false),
             OptionEntry(name: "node", value: "NAME", help: "Name of the node.", isSetting: false),
+            OptionEntry(name: "incarnation", value: "N", help: "Number of this process.", isSetting: false),
         ],
         examples: [.init(line: "weft slot --connect ipc:///run/weft/slots --index 0", meaning: "the first slot")],
         isHidden: true,
@@ -41,5 +44,6 @@ extension SlotRequest {
         self.endpoint = endpoint
         self.index = index
         node = invocation.value(of: "node")
+        incarnation = invocation.value(of: "incarnation")
     }
 }
