@@ -8,8 +8,11 @@ package enum PictureTrack {
 
     /// The video tracks that show a film, in the container's order.
     package static func all(of tracks: [Track]) -> [Track] {
-        tracks.filter { $0.mediaType == .video && $0.disposition.isDisjoint(with: stills) }
+        tracks.filter { $0.mediaType == .video && !isStill($0) }
     }
+
+    /// A cover or a thumbnail.
+    package static func isStill(_ track: Track) -> Bool { !track.disposition.isDisjoint(with: stills) }
 
     /// The one that is exported: the first.
     ///
