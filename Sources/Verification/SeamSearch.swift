@@ -48,16 +48,12 @@ struct SeamSearch {
 
     private static func text(_ decibels: Double) -> String { "\((decibels * 10).rounded() / 10) dB" }
 
-    /// Runs of pictures that are unlike the source, while the film on the whole is not, or of nothing else.
+    /// Runs of pictures that have little in common with the source's.
     private static func unlikeRuns(_ marks: [Mark]) -> [Range<Int>] {
-        let middle = median(marks.map(\.decibels))
-        // A film encoded to next to nothing is bad all over; that is a matter of its settings.
-        let limit = middle < unlike ? min(unlike, middle - 6) : unlike
-        let isHopeless = middle < 15
         var runs: [Range<Int>] = []
         var start: Int?
         for index in marks.indices {
-            let isUnlike = marks[index].decibels < limit || isHopeless && marks[index].decibels < unlike
+            let isUnlike = marks[index].decibels < unlike
             if isUnlike, start == nil { start = index }
             if !isUnlike, let from = start {
                 runs.append(from..<index)

@@ -18,6 +18,7 @@ struct TrackScan {
     /// The longest sample.
     private(set) var longest: Int64 = 0
     private(set) var sound = SoundScan()
+    private(set) var anchors = SoundAnchors()
 
     private var unroller: TimelineUnroller
     private var opening = OpeningPictures()
@@ -42,6 +43,7 @@ struct TrackScan {
             guard isShown(sample) else { return }
             if sample.isSync { syncs.append(pts) }
         case .audio:
+            anchors.add(sample, pts: pts)
             guard !sample.isDiscarded else { return discarded += 1 }
             sound.add(sample, pts: pts)
         case .subtitle:

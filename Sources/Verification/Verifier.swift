@@ -52,7 +52,12 @@ package struct Verifier {
         let sounds = output.tracks(of: .audio)
         for (index, track) in source.tracks(of: .audio).enumerated() {
             guard let match = judge.match(track, sounds, index) else { continue }
-            try judge.sound(track, match, film: source.tracks[film.index].track, shift: shift)
+            try judge.sound(track, match, shift: shift) {
+                guard let shift, let left = SoundExcerpt(sourceLocation, track: track.track.index, interrupt: interrupt),
+                    let right = SoundExcerpt(outputLocation, track: match.track.index, interrupt: interrupt)
+                else { return nil }
+                return SoundCorrelation.lag(left, right, shift: shift.seconds)
+            }
         }
         let captions = output.tracks(of: .subtitle)
         for (index, track) in source.tracks(of: .subtitle).enumerated() {
@@ -116,9 +121,10 @@ struct Judge {
         return match
     }
 
+    /// But for "default": most containers call the first track of a kind that, which is no news.
     private mutating func disposition(_ source: Track, _ output: Track) {
         let named: [(Track.Disposition, String)] = [
-            (.default, "default"), (.forced, "forced"), (.commentary, "commentary"),
+            (.forced, "forced"), (.commentary, "commentary"),
             (.hearingImpaired, "hearing impaired"), (.visualImpaired, "visual impaired"), (.original, "original"),
             (.dub, "dub"), (.captions, "captions"), (.descriptions, "descriptions"),
         ]

@@ -36,9 +36,12 @@ extension ProbeReport.Track {
         let format = track.format
         let isPicture = track.mediaType == .video
         self.init(
-            index: track.index, kind: track.mediaType.rawValue, codec: format.codecName, profile: format.profileName,
+            index: track.index, kind: track.mediaType.rawValue,
+            codec: format.codecName == "none" ? format.codecTag : format.codecName,
+            profile: format.profileName,
             language: track.language, timescale: track.timeBase.denominator,
-            start: Self.time(track.startTicks, track.timeBase), duration: Self.time(track.durationTicks, track.timeBase),
+            start: Self.time(track.startTicks, track.timeBase),
+            duration: Self.time(track.durationTicks, track.timeBase),
             bitrate: format.bitrate, width: isPicture ? format.width : nil, height: isPicture ? format.height : nil,
             pixelFormat: format.pixelFormat, frameRate: isPicture ? Self.rate(track) : nil,
             sampleAspectRatio: isPicture ? track.sampleAspectRatio.map { "\($0.numerator):\($0.denominator)" } : nil,
