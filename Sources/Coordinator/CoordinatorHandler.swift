@@ -254,7 +254,8 @@ final class CoordinatorHandler: EndpointHandler {
     private func record(_ occurrence: Occurrence) {
         switch occurrence {
         case .leaseEnded(let fence, let worker, _, let segment, let state, let failure):
-            drop(fence)
+            // A finished lease is settled by `segmentFinished`, which needs its account.
+            if state != .finished { drop(fence) }
             if state == .failed, let failure {
                 telemetry.notice("Segment \(segment) failed on \(worker.node)/\(worker.slot) and runs again: \(failure.message)")
             }

@@ -150,6 +150,9 @@ package final class Demuxer {
     }
 
     /// Moves to a byte offset: only for containers without a header, such as MPEG-TS, where any offset will do.
+    ///
+    /// At a sample's `position` that sample comes first, with its times and flags; where a PES packet begins in the middle of a picture
+    /// (ISO/IEC 13818-1 §2.4.3.7 allows it) the rest of that picture stands before the sample's own bytes, which decoders skip.
     package func seek(toByte position: Int64) throws(MediaError) {
         try check(
             av_seek_frame(context, -1, position, AVSEEK_FLAG_BYTE), .asset,

@@ -4,7 +4,7 @@ package struct DealerSender: Sendable {
 
     /// Queues a message; messages of one thread keep their order. Never waits. While the peer is away messages are kept and
     /// sent when it is back.
-    /// - Throws: `.congested` above `SocketOptions.maximumQueuedBytes`, `.stopped`, `.invalid` without frames.
+    /// - Throws: `.congested` above `SocketOptions.maximumPeerBytes`, `.stopped`, `.invalid` without frames.
     package func send(_ frames: [MessageFrame]) throws(MessagingError) {
         try queue.enqueue(OutgoingMessage(peer: nil, frames: frames))
     }
@@ -26,7 +26,9 @@ package final class DealerEndpoint<Handler: EndpointHandler>: Sendable {
         options: SocketOptions = SocketOptions(), name: String = "weft-dealer", tick: Duration? = nil,
         makeHandler: @escaping @Sendable (DealerSender) -> Handler
     ) throws(MessagingError) {
-        let thread = try EndpointThread<Handler>(maximumQueuedBytes: options.maximumQueuedBytes)
+        // There is one peer: whoever sends too much for it is told at once.
+        let limit = min(options.maximumQueuedBytes, options.maximumPeerBytes)
+        let thread = try EndpointThread<Handler>(maximumQueuedBytes: limit)
         let sender = DealerSender(queue: thread.outbox)
         let setup = EndpointThread<Handler>.Setup(
             name: name, type: .dealer, options: options, tick: tick,

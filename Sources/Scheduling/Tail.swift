@@ -100,8 +100,9 @@ extension Scheduler {
         guard let mean = speeds.means[jobs[j].speedClass], mean > 0 else { return }
         while let key = jobs[j].races.last, key.at == .never, let lease = leases[key.lease] {
             let end = lease.granted + Interval(seconds: jobs[j].segments[lease.segment].weight / mean)
+            let guess = end > now ? end : endOfOverdue(lease)
             // Below `never`, so that it leaves the end of the order.
-            setPrediction(key.lease, min(max(now, end), Instant(nanoseconds: .max - 1)))
+            setPrediction(key.lease, min(guess, Instant(nanoseconds: .max - 1)))
         }
     }
 
@@ -174,8 +175,11 @@ extension Scheduler {
         leases[id]?.overdueTimer = nil
         let due = overdueTime(lease, end)
         if due > now { return armOverdue(id, at: end) }
-        let elapsed = max((now - lease.granted).seconds, 0.001)
-        repredict(id, now + Interval(seconds: 0.5 * elapsed))
+        repredict(id, endOfOverdue(lease))
+    }
+
+    private func endOfOverdue(_ lease: Lease) -> Instant {
+        now + Interval(seconds: 0.5 * max((now - lease.granted).seconds, 0.001))
     }
 
     mutating func armOverdue(_ id: LeaseID, at end: Instant) {

@@ -162,6 +162,52 @@ import Testing
         }
     }
 
+    @Test("a cut-off Matroska file is an error after its last sample, too")
+    func cutOffMatroska() throws {
+        guard let path = ContainerFixtures.path("firefox-esr--sync.webm") else { return }
+        try ContainerFixtures.withFolder { folder in
+            let data = try Data(contentsOf: URL(fileURLWithPath: path))
+            let short = folder + "/short.webm"
+            try data.prefix(data.count / 2).write(to: URL(fileURLWithPath: short))
+            let demuxer = try Demuxer(location: short)
+            var count = 0
+            #expect(ContainerFixtures.reason { while try demuxer.readSample() != nil { count += 1 } } == .invalidData)
+            #expect(count > 100)
+        }
+    }
+
+    @Test("a transport stream can be entered at any byte")
+    func byteSeek() throws {
+        guard let path = ContainerFixtures.path("shaka-player--hls-ts-h264_0-5.ts") else { return }
+        let demuxer = try Demuxer(location: path)
+        let all = try ContainerFixtures.samples(of: demuxer)
+        let key = try #require(all.filter(\.isSync).dropFirst(5).first)
+        let position = try #require(key.position)
+        try demuxer.seek(toByte: position)
+        let first = try #require(try demuxer.readSample())
+        #expect(first.position == position)
+        #expect(first.isSync)
+        #expect(first.pts == key.pts)
+        // This PES packet begins with the end of the picture before.
+        #expect(first.size - key.size == 100)
+        let isWhole = ContainerFixtures.bytes(of: first).suffix(key.size).elementsEqual(
+            ContainerFixtures.bytes(of: key))
+        #expect(isWhole)
+    }
+
+    @Test("a quick probe of a file with a header reads at most the header and half a megabyte, and finds every track")
+    func quickProbeIsBounded() throws {
+        for row in ContainerFixtures.manifest where !row.file.hasSuffix(".ts") && !row.file.hasSuffix(".flv") {
+            guard let path = ContainerFixtures.path(row.file) else { continue }
+            let quick = try Demuxer(location: path, probe: .quick)
+            let full = try Demuxer(location: path)
+            #expect(quick.tracks.map(\.format.codecName) == full.tracks.map(\.format.codecName), "\(row.file)")
+            #expect(quick.tracks.map(\.timeBase) == full.tracks.map(\.timeBase), "\(row.file)")
+            let header = try Demuxer(location: path, probe: .header).bytesRead
+            #expect(quick.bytesRead <= header + 700_000, "\(row.file)")
+        }
+    }
+
     @Test("a raised flag stops opening and reading; a deadline is another reason")
     func interrupt() throws {
         guard let path = ContainerFixtures.path("firefox-esr--movie_300.mp4") else { return }

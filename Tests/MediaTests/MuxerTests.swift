@@ -157,6 +157,32 @@ import Testing
         }
     }
 
+    @Test("MP4 takes chapters and a progressive-download index at once")
+    func movieChapters() throws {
+        guard let path = ContainerFixtures.path("firefox-esr--movie_300.mp4") else { return }
+        try ContainerFixtures.withFolder { folder in
+            let demuxer = try Demuxer(location: path)
+            let video = try #require(demuxer.tracks.first { $0.mediaType == .video })
+            let muxer = try Muxer(path: folder + "/a.mp4", container: .mp4, options: ["moov_size": "300000"])
+            let track = try muxer.addTrack(format: video.format, timeBase: video.timeBase, language: "fra")
+            try muxer.set(chapters: [
+                Chapter(id: 0, timeBase: .milliseconds, start: 0, end: 60_000, metadata: ["title": "One"]),
+                Chapter(id: 1, timeBase: .milliseconds, start: 60_000, end: 300_000, metadata: ["title": "Two"]),
+            ])
+            try muxer.writeHeader()
+            demuxer.select(tracks: [video.index])
+            while let sample = try demuxer.readSample() { try muxer.write(sample, track: track) }
+            try muxer.finish()
+            let result = try Demuxer(location: folder + "/a.mp4", probe: .quick)
+            #expect(result.chapters.map(\.title) == ["One", "Two"])
+            #expect(result.tracks[0].language == "fra" || result.tracks[0].language == "fre")
+            // The index lies before the media.
+            let index = try #require(try result.containerIndex(track: 0))
+            #expect(index.count == 7200)
+            #expect(try #require(index.first).position >= 300_000)
+        }
+    }
+
     @Test("what a container can hold is known before any work")
     func canHold() throws {
         #expect(Container.mp4.canHold(codec: "h264"))

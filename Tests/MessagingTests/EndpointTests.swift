@@ -218,22 +218,29 @@ import Testing
         #expect(routed.now.failures.isEmpty)
     }
 
-    @Test("What waits for one peer is bounded: the rest is reported as congested")
+    @Test("What waits for one peer is bounded: the rest is reported as congested, in time and without loss before it")
     func congested() throws {
         var options = SocketOptions()
         options.sendHighWater = 1
-        options.maximumPeerBytes = 1 << 20
-        let dealer = try dealer(try directory.address("nobody"), options: options)
-        for _ in 0..<10 { try dealer.send([MessageFrame([UInt8](repeating: 5, count: 1 << 18))]) }
-        #expect(dealt.wait { !$0.failures.isEmpty })
-        #expect(dealt.now.failures.allSatisfy { $0.code == .congested })
+        let socket = try context.socket(.dealer)
+        try options.apply(to: socket, type: .dealer)
+        try socket.connect(try directory.address("nobody"))
+        var delivery = Delivery(maximumPeerBytes: 1 << 20)
+        let message = OutgoingMessage(peer: nil, frames: [MessageFrame([UInt8](repeating: 5, count: 1 << 18))])
+        var outcomes: [MessagingError.Code?] = []
+        for _ in 0..<8 { delivery.submit(message, through: socket) { outcomes.append($1?.code) } }
+        // One went to libzmq, four wait.
+        #expect(outcomes == [nil, .congested, .congested, .congested])
+        delivery.abandon(MessagingError(.stopped, "send")) { outcomes.append($1?.code) }
+        #expect(outcomes.suffix(4) == [.stopped, .stopped, .stopped, .stopped])
+        #expect(!delivery.isBlocked)
     }
 
     @Test("What waits in all is bounded: the sender is told at once")
     func queueLimit() throws {
         var options = SocketOptions()
         options.sendHighWater = 1
-        options.maximumQueuedBytes = 1 << 20
+        options.maximumPeerBytes = 1 << 20
         let dealer = try dealer(try directory.address("nobody"), options: options)
         let error = #expect(throws: MessagingError.self) {
             for _ in 0..<10 { try dealer.send([MessageFrame([UInt8](repeating: 5, count: 1 << 18))]) }
@@ -311,5 +318,27 @@ import Testing
         #expect(taken?.code == .addressInUse)
         #expect(throws: MessagingError.self) { try echo(at: "tcp://nowhere.invalid:5555") }
         #expect(throws: MessagingError.self) { try dealer("gopher://x") }
+    }
+
+    @Test("No descriptor of a socket is inherited by a program that is started")
+    func closeOnExec() throws {
+        let descriptors = "/proc/self/fd"
+        guard FileManager.default.fileExists(atPath: descriptors) else { return print("skipped: no \(descriptors)") }
+        // Whoever started the tests may have left some open.
+        let before = Set(try FileManager.default.contentsOfDirectory(atPath: descriptors))
+        let router = try echo(at: "tcp://127.0.0.1:*", context: MessageContext())
+        let dealer = try dealer(router.addresses[0])
+        try dealer.send(frames("x"))
+        #expect(dealt.wait { $0.messages.count == 1 })
+        let after = try FileManager.default.contentsOfDirectory(atPath: descriptors)
+        #expect(after.count > before.count)
+        for name in after where !before.contains(name) {
+            guard let descriptor = Int32(name),
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(descriptors)/\(name)"),
+                target.hasPrefix("socket:") || target.contains("eventfd") || target.contains("eventpoll")
+            else { continue }
+            let flags = fcntl(descriptor, F_GETFD)
+            #expect(flags == -1 || flags & FD_CLOEXEC != 0, "\(name) is \(target)")
+        }
     }
 }

@@ -27,6 +27,7 @@ import Testing
         let routed = routed
         var options = SocketOptions()
         options.reportsConnections = true
+        options.handshakeInterval = .seconds(1)
         router = try RouterEndpoint(
             context: context,
             bindings: [

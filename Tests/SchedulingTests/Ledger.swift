@@ -20,11 +20,28 @@ struct Ledger {
     private(set) var leases = 0
     private(set) var speculative = 0
     private(set) var differing: Set<Scenario.Place> = []
+    /// How often each kind of thing happened, to know that the faults reach the scheduler.
+    private(set) var seen: [String: Int] = [:]
     private var lastLease: UInt64 = 0
     private var busy: [WorkerID: LeaseID] = [:]
     private var acceptedLeases: Set<LeaseID> = []
 
+    private mutating func tally(_ action: Action) {
+        switch action {
+        case .grant(let grant) where grant.isSpeculative: seen["speculation", default: 0] += 1
+        case .revoke(_, _, let reason): seen["revoked: \(reason)", default: 0] += 1
+        case .discard(_, let reason): seen["discarded: \(reason)", default: 0] += 1
+        case .nondeterminism: seen["nondeterminism", default: 0] += 1
+        case .quarantine: seen["quarantine", default: 0] += 1
+        case .record(.reattached): seen["reattached", default: 0] += 1
+        case .record(.jobHeld): seen["held", default: 0] += 1
+        case .record(.leaseEnded(_, _, _, _, _, let failure?)): seen["failed: \(failure.boundary)", default: 0] += 1
+        default: break
+        }
+    }
+
     mutating func note(_ action: Action) {
+        tally(action)
         switch action {
         case .grant(let grant): note(grant)
         case .segmentFailed(let job, let segment, let failure):
@@ -72,9 +89,9 @@ struct Ledger {
         accepted[place] = (lease, hash)
     }
 
-    /// The operator asks for segments to be run again.
-    mutating func retried(_ places: [Scenario.Place]) {
-        for place in places { failed[place] = nil }
+    /// The operator asks for the failed segments to be run again.
+    mutating func retried(_ job: JobID) {
+        for place in failed.keys.filter({ $0.job == job }) { failed[place] = nil }
     }
 
     mutating func coordinatorDied() { busy = [:] }

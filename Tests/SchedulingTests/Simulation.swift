@@ -48,7 +48,7 @@ final class Simulation {
         case operatorMove
     }
 
-    let scenario: Scenario
+    private(set) var scenario: Scenario
     var random: SeededRandom
     var scheduler = Scheduler()
     var ledger = Ledger()
@@ -106,6 +106,16 @@ final class Simulation {
         }
         audit()
         return ledger.violations.map { "seed \(scenario.seed): \($0)" }
+    }
+
+    /// The operator repairs what was wrong with the segments that failed, and has them run again.
+    func retryFailed() {
+        scenario.poisoned = []
+        scenario.killers = []
+        for (_, spec) in scenario.jobs where ledger.states[spec.id] == .failed {
+            ledger.retried(spec.id)
+            handle(.jobRetried(spec.id, RetryRequest()))
+        }
     }
 
     var seconds: Double { Double(now) / 1e9 }

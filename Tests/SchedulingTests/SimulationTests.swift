@@ -32,6 +32,32 @@ import Testing
         // One wave, then one lease a quarantine.
         let wasted = simulation.ledger.leasesByNode["broken"] ?? 0
         #expect(wasted <= 60, "seed \(seed): the broken node got \(wasted) leases")
+        let kept = simulation.ledger.accepted
+        simulation.retryFailed()
+        #expect(simulation.run() == [])
+        #expect(simulation.ledger.states.values.allSatisfy { $0 == .finished }, "seed \(seed)")
+        #expect(kept.allSatisfy { simulation.ledger.accepted[$0.key]?.lease == $0.value.lease }, "seed \(seed)")
+    }
+
+    @Test("The faults of the simulator reach the scheduler")
+    func faultsHappen() {
+        var seen: Set<String> = []
+        for seed in 1...8 as ClosedRange<UInt64> {
+            var random = SeededRandom(seed: seed)
+            let simulation = Simulation(
+                Scenario(
+                    seed: seed, nodes: Scenario.mixedNodes(slots: 48, random: &random),
+                    jobs: [(0, Scenario.job("film", segments: 300, random: &random))], faults: .all))
+            #expect(simulation.run() == [])
+            seen.formUnion(simulation.ledger.seen.keys)
+        }
+        // Two results of one segment within the same few milliseconds are rare here; DispatchTests has that.
+        let expected: Set = [
+            "speculation", "revoked: superseded", "revoked: stalled", "revoked: stale", "discarded: stale",
+            "discarded: duplicate", "quarantine", "reattached", "held", "failed: encoder",
+            "failed: hardware", "failed: transport", "failed: resources", "failed: storage",
+        ]
+        #expect(expected.subtracting(seen) == [])
     }
 
     @Test("Only segments that cannot be done fail", arguments: seeds(6))
