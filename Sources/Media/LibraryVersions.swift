@@ -12,5 +12,7 @@ public enum LibraryVersions {
     }
 
     /// libav packs a version as major, minor and micro in 16, 8 and 8 bits.
-    private static func text(_ version: UInt32) -> String { "\(version >> 16).\(version >> 8 & 0xFF).\(version & 0xFF)" }
+    private static func text(_ version: UInt32) -> String {
+        "\(version >> 16).\(version >> 8 & 0xFF).\(version & 0xFF)"
+    }
 }

@@ -25,7 +25,8 @@ extension Failure {
     private static func retry(for error: MediaError) -> Retry {
         switch error.reason {
         case .outOfMemory, .timedOut: .elsewhere
-        case .notFound, .notMedia, .notPermitted, .encrypted, .invalidSettings, .alreadyExists, .cancelled, .noSpace: .giveUp
+        case .notFound, .notMedia, .notPermitted, .encrypted, .invalidSettings, .alreadyExists, .cancelled, .noSpace:
+            .giveUp
         case .unsupported: .elsewhere
         case .invalidData, .other: .elsewhere
         }
@@ -79,7 +80,9 @@ extension Failure {
         case (.outOfMemory, _): "Use fewer workers or a machine with more memory."
         case (.timedOut, _): "Check the network or the mount, then try again."
         case (.cancelled, _): "Run the same command with --resume to go on."
-        default: role == .encode ? "See the codec's words; another encoder option may help." : "Check the disk, then try again."
+        default:
+            role == .encode
+                ? "See the codec's words; another encoder option may help." : "Check the disk, then try again."
         }
     }
 }
@@ -87,6 +90,7 @@ extension Failure {
 extension Failure {
     /// The user asked to stop.
     package static let interrupted = Failure(
-        .cancelled, "Stopped as asked; finished segments are kept.", advice: "Run the same command with --resume to go on.",
+        .cancelled, "Stopped as asked; finished segments are kept.",
+        advice: "Run the same command with --resume to go on.",
         retry: .retry, fault: .environment, exitCode: .interrupted)
 }

@@ -28,7 +28,8 @@ package struct OpeningPictures {
     package mutating func add(_ sample: Sample, offset: Int64) {
         guard !isSettled, let raw = sample.pts ?? sample.dts else { return }
         let pts = raw &+ offset
-        let isClean = RandomAccessPoint.isStart(sample, isFirst: held.isEmpty) && RandomAccessPoint.kind(of: sample) == .clean
+        let isClean =
+            RandomAccessPoint.isStart(sample, isFirst: held.isEmpty) && RandomAccessPoint.kind(of: sample) == .clean
         if held.isEmpty, keyframe == nil, isClean {
             isSettled = true
             return

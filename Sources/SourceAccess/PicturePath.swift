@@ -17,7 +17,8 @@ package struct PicturePath: Sendable {
     package func makeGraph(for input: FrameFormat) throws(MediaError) -> FilterGraph {
         var description = recipe.filter
         if let first = track.frameFormat, (input.width, input.height) != (first.width, first.height) {
-            description = [description, "scale=\(recipe.width):\(recipe.height)"].filter { !$0.isEmpty }.joined(separator: ",")
+            description = [description, "scale=\(recipe.width):\(recipe.height)"].filter { !$0.isEmpty }.joined(
+                separator: ",")
         }
         return try FilterGraph(description: description, input: input, outputPixelFormat: recipe.pixelFormat)
     }
@@ -42,7 +43,8 @@ package struct PicturePath: Sendable {
     package func initialFormat() throws(MediaError) -> FrameFormat {
         guard var format = track.frameFormat else {
             throw MediaError(
-                .format, .unsupported, "Nothing tells the pixel format of track \(track.index) (\(track.format.codecName)).")
+                .format, .unsupported,
+                "Nothing tells the pixel format of track \(track.index) (\(track.format.codecName)).")
         }
         format.timeBase = recipe.timeBase
         return format

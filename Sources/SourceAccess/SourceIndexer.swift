@@ -96,7 +96,8 @@ package struct SourceIndexer {
             timeBase: track.timeBase,
             keyframes: syncs.map { Keyframe(pts: $0.timestamp, dts: $0.timestamp, position: $0.position, kind: .open) },
             start: first.timestamp, end: max(last.timestamp + 1, reading.end), sampleCount: nil, origin: .container)
-        let wanted = try SegmentPlan.make(index: sketch, target: target ?? SegmentPlan.defaultTarget).segments.map(\.start)
+        let wanted = try SegmentPlan.make(index: sketch, target: target ?? SegmentPlan.defaultTarget).segments.map(
+            \.start)
         var keyframes = reading.keyframes
         var cursor = 0
         for start in wanted.dropFirst() {
@@ -142,12 +143,14 @@ package struct SourceIndexer {
 
     /// Reads the last samples for the exact end of the last picture.
     private func readEnd(
-        _ demuxer: Demuxer, isMOV: Bool, last: Demuxer.IndexEntry, lastSync: Demuxer.IndexEntry, into reading: inout Ends
+        _ demuxer: Demuxer, isMOV: Bool, last: Demuxer.IndexEntry, lastSync: Demuxer.IndexEntry,
+        into reading: inout Ends
     ) throws {
         if isMOV {
             // Any sample of a movie can be sought; pictures are reordered by no more than 16 places (H.264 §A.3.1 MaxDpbFrames).
             let step = max(1, (reading.end - reading.start) / 16)
-            try demuxer.seek(track: track.index, toTicks: last.timestamp - min(step, 2 * ticksPerSecond), anySample: true)
+            try demuxer.seek(
+                track: track.index, toTicks: last.timestamp - min(step, 2 * ticksPerSecond), anySample: true)
         } else {
             try demuxer.seek(track: track.index, toTicks: lastSync.timestamp)
         }
@@ -173,7 +176,9 @@ package struct SourceIndexer {
                 if pts >= keyframe.pts { return keyframe }
                 keyframe.leading += 1
                 found = keyframe
-            } else if sample.isSync, isMOV ? sample.dts == entry.timestamp || sample.position == entry.position : pts >= entry.timestamp {
+            } else if sample.isSync,
+                isMOV ? sample.dts == entry.timestamp || sample.position == entry.position : pts >= entry.timestamp
+            {
                 found = Keyframe(
                     pts: pts, dts: sample.dts ?? pts, position: sample.position ?? -1,
                     kind: RandomAccessPoint.kind(of: sample))

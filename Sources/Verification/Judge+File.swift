@@ -14,7 +14,9 @@ extension Judge {
         }
         for (number, (left, right)) in zip(source.chapters, output.chapters).enumerated() {
             if let title = left.title, title != right.title {
-                find(.chapters, "Chapter \(number + 1) is \"\(title)\" in the source and \"\(right.title ?? "")\" in the output.")
+                find(
+                    .chapters,
+                    "Chapter \(number + 1) is \"\(title)\" in the source and \"\(right.title ?? "")\" in the output.")
             }
             let moved = right.startSeconds - shift - left.startSeconds
             // QuickTime's and Nero's chapters tell milliseconds at best.

@@ -77,13 +77,16 @@ extension Judge {
             && (!swapsSides
                 || (source.format.width > source.format.height) != (output.format.width > output.format.height))
         if isTurned {
-            let text = "The picture is to be turned by \(Int(source.rotation))° in the source and by \(Int(output.rotation))° in the output"
+            let text =
+                "The picture is to be turned by \(Int(source.rotation))° in the source and by \(Int(output.rotation))° in the output"
             if looksTurned, swapsSides {
                 note(.rotation, track: source.index, text + ": the pixels seem to be turned.")
             } else {
                 find(.rotation, track: source.index, text + ".")
             }
-        } else if source.transform != output.transform, source.rotation == output.rotation, source.isMirrored != output.isMirrored {
+        } else if source.transform != output.transform, source.rotation == output.rotation,
+            source.isMirrored != output.isMirrored
+        {
             find(.rotation, track: source.index, "The picture is mirrored in one of source and output.")
         }
         if (source.format.width, source.format.height) != (output.format.width, output.format.height) {
@@ -96,7 +99,8 @@ extension Judge {
         if !(isTurned && looksTurned), wanted > 0, found > 0, abs(wanted / found - 1) > 0.01 {
             find(
                 .aspect, track: source.index,
-                "The picture's shape changes: width over height is \(Self.ratio(wanted)) in the source, \(Self.ratio(found)) in the output.")
+                "The picture's shape changes: width over height is \(Self.ratio(wanted)) in the source, \(Self.ratio(found)) in the output."
+            )
         }
     }
 
@@ -151,7 +155,8 @@ extension Judge {
                 find(.hdr, track: track, "The content light level (clli) is lost.")
             }
         }
-        for (kind, name) in FirstPicture.dynamicKinds where source.kinds.contains(kind) && !output.kinds.contains(kind) {
+        for (kind, name) in FirstPicture.dynamicKinds where source.kinds.contains(kind) && !output.kinds.contains(kind)
+        {
             find(.hdr, track: track, "\(name) is lost.")
         }
     }

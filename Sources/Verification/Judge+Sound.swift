@@ -11,7 +11,9 @@ extension Judge {
     ) throws(Failure) {
         let track = source.track.index
         if source.times.isEmpty != output.times.isEmpty {
-            return find(.soundEnd, track: track, output.times.isEmpty ? "The output's track is empty." : "The source's track is empty.")
+            return find(
+                .soundEnd, track: track,
+                output.times.isEmpty ? "The output's track is empty." : "The source's track is empty.")
         }
         let clock = try SoundClock(source.track, output.track, shift: shift)
         guard let wanted = clock.extent(of: source), let found = clock.extent(of: output) else { return }
@@ -63,25 +65,31 @@ extension Judge {
     private mutating func gaps(_ source: TrackScan, _ output: TrackScan, _ clock: SoundClock) {
         let known = clock.gaps(of: source)
         let fresh = clock.gaps(of: output).filter { gap in
-            !known.contains { abs($0.start + clock.shift - gap.start) <= clock.second / 10 && gap.length <= $0.length + clock.second / 20 }
+            !known.contains {
+                abs($0.start + clock.shift - gap.start) <= clock.second / 10
+                    && gap.length <= $0.length + clock.second / 20
+            }
         }
         guard let first = fresh.first else { return }
         find(
             .soundGap, track: source.track.index,
             "\(fresh.count) holes in the sound that the source does not have, first "
-                + "\(Seconds.text(clock.seconds(first.length))) at \(Seconds.text(clock.seconds(first.start))) of the output.")
+                + "\(Seconds.text(clock.seconds(first.length))) at \(Seconds.text(clock.seconds(first.start))) of the output."
+        )
     }
 
     private mutating func format(_ source: Track, _ output: Track) {
         if source.format.channelLayout != output.format.channelLayout {
             note(
                 .tracks, track: source.index,
-                "The channels are \(source.format.channelLayout ?? "?") in the source and \(output.format.channelLayout ?? "?") in the output.")
+                "The channels are \(source.format.channelLayout ?? "?") in the source and \(output.format.channelLayout ?? "?") in the output."
+            )
         }
         if source.format.sampleRate != output.format.sampleRate {
             note(
                 .tracks, track: source.index,
-                "The sample rate is \(source.format.sampleRate) Hz in the source and \(output.format.sampleRate) Hz in the output.")
+                "The sample rate is \(source.format.sampleRate) Hz in the source and \(output.format.sampleRate) Hz in the output."
+            )
         }
     }
 
@@ -104,7 +112,8 @@ extension Judge {
         if comparison.moved.count > 0 {
             find(
                 .timestamps, track: track,
-                "\(comparison.moved.count) subtitles have a wrong time, by up to \(Seconds.fine(clock.seconds(comparison.largestError))).")
+                "\(comparison.moved.count) subtitles have a wrong time, by up to \(Seconds.fine(clock.seconds(comparison.largestError)))."
+            )
         }
     }
 }

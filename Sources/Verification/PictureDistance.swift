@@ -17,11 +17,15 @@ final class PictureDistance {
         let layout = Self.isPlanar(output.pixelFormat) ? output.pixelFormat : "yuv444p"
         let right = try converted(output, .output, width: output.width, height: output.height, layout)
         guard let right else { return nil }
-        guard let left = try converted(source, .source, width: output.width, height: output.height, layout) else { return nil }
+        guard let left = try converted(source, .source, width: output.width, height: output.height, layout) else {
+            return nil
+        }
         let peak = Self.peak(of: layout)
         let squares = left.withPlane(0) { (first, firstLayout) -> UInt64? in
             let inner = right.withPlane(0) { (second, secondLayout) -> UInt64? in
-                guard firstLayout.rowBytes == secondLayout.rowBytes, firstLayout.rows == secondLayout.rows else { return nil }
+                guard firstLayout.rowBytes == secondLayout.rowBytes, firstLayout.rows == secondLayout.rows else {
+                    return nil
+                }
                 return Self.squares(
                     first, firstLayout.stride, second, secondLayout.stride, rowBytes: firstLayout.rowBytes,
                     rows: firstLayout.rows, isWide: peak > 255)
@@ -36,7 +40,8 @@ final class PictureDistance {
 
     /// Luma alone in the first plane, one sample after the other.
     private static func isPlanar(_ format: String) -> Bool {
-        (format.hasPrefix("yuv") && format.contains("p") && !format.hasPrefix("yuyv") || format.hasPrefix("gray") || format == "nv12")
+        (format.hasPrefix("yuv") && format.contains("p") && !format.hasPrefix("yuyv") || format.hasPrefix("gray")
+            || format == "nv12")
             && !format.hasSuffix("be")
     }
 

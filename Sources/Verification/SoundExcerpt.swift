@@ -46,7 +46,9 @@ struct SoundExcerpt {
         func convert(_ frame: Frame) throws(MediaError) {
             guard let format = frame.audioFormat, frame.pts != nil else { return }
             if graph.map({ !$0.accepts(frame) }) ?? true {
-                guard let output = AudioFormat(sampleRate: Self.rate, sampleFormat: "flt", channelLayout: "mono") else { return }
+                guard let output = AudioFormat(sampleRate: Self.rate, sampleFormat: "flt", channelLayout: "mono") else {
+                    return
+                }
                 graph = try FilterGraph(input: format, output: output)
             }
             try graph?.process(frame, output: keep)

@@ -12,7 +12,8 @@ extension Verifier {
         let likeness = try measure(source, output, shift: shift)
         let track = source.track.index
         guard !likeness.marks.isEmpty else {
-            return judge.find(.picture, track: track, "No picture of the output could be compared with one of the source.")
+            return judge.find(
+                .picture, track: track, "No picture of the output could be compared with one of the source.")
         }
         let values = likeness.marks.map(\.decibels)
         judge.likeness(
@@ -26,7 +27,8 @@ extension Verifier {
         if likeness.sourceCaptions > 0, likeness.outputCaptions < likeness.sourceCaptions {
             judge.find(
                 .missing, track: track,
-                "\(likeness.sourceCaptions) pictures of the source carry closed captions, \(likeness.outputCaptions) of the output.")
+                "\(likeness.sourceCaptions) pictures of the source carry closed captions, \(likeness.outputCaptions) of the output."
+            )
         }
         let joins = try joinTimes(source, output, shift: shift)
         for seam in SeamSearch(marks: likeness.marks, joins: joins).findings {

@@ -53,7 +53,8 @@ package struct Verifier {
         for (index, track) in source.tracks(of: .audio).enumerated() {
             guard let match = judge.match(track, sounds, index) else { continue }
             try judge.sound(track, match, shift: shift) {
-                guard let shift, let left = SoundExcerpt(sourceLocation, track: track.track.index, interrupt: interrupt),
+                guard let shift,
+                    let left = SoundExcerpt(sourceLocation, track: track.track.index, interrupt: interrupt),
                     let right = SoundExcerpt(outputLocation, track: match.track.index, interrupt: interrupt)
                 else { return nil }
                 return SoundCorrelation.lag(left, right, shift: shift.seconds)

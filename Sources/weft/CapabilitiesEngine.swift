@@ -11,7 +11,9 @@ extension SourceEngine {
                 cores: ProcessInfo.processInfo.activeProcessorCount,
                 memoryBytes: Int64(clamping: ProcessInfo.processInfo.physicalMemory),
                 encoders: EncoderCatalog.all.filter { $0.mediaType == .video }
-                    .sorted { ($0.codecName, $0.isHardware ? 1 : 0, $0.name) < ($1.codecName, $1.isHardware ? 1 : 0, $1.name) }
+                    .sorted {
+                        ($0.codecName, $0.isHardware ? 1 : 0, $0.name) < ($1.codecName, $1.isHardware ? 1 : 0, $1.name)
+                    }
                     .map(CapabilitiesReport.Encoder.init))
         }
     }

@@ -52,7 +52,8 @@ extension SourceEngine {
         let last = plan.segments.last?.end ?? 0
         var warnings = plan.notes.map(\.message)
         if index.undecodable > 0 {
-            warnings.append("\(index.undecodable) samples before the first clean keyframe show nothing and are left out.")
+            warnings.append(
+                "\(index.undecodable) samples before the first clean keyframe show nothing and are left out.")
         }
         return PlanReport(
             source: source, track: track.index, codec: track.format.codecName, timescale: unit.denominator,

@@ -10,7 +10,8 @@ enum SlotEngine {
         }
         let configuration = SlotConfiguration(
             endpoint: request.endpoint, node: request.node ?? ProcessInfo.processInfo.hostName, index: request.index,
-            incarnation: request.incarnation ?? String(Int(Date().timeIntervalSince1970 * 1e9)), predecessor: predecessor,
+            incarnation: request.incarnation ?? String(Int(Date().timeIntervalSince1970 * 1e9)),
+            predecessor: predecessor,
             version: Version.number, threads: 1)
         return try await BlockingThread.run("slot") { () throws(Failure) in try Slot.run(configuration) }
     }

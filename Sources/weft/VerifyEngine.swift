@@ -12,7 +12,8 @@ extension SourceEngine {
                 VerifyReport.Track(
                     index: track.index, kind: track.mediaType, sourceSamples: track.source, outputSamples: track.output)
             },
-            findings: result.findings.map(VerifyReport.Finding.init), notes: result.notes.map(VerifyReport.Finding.init),
+            findings: result.findings.map(VerifyReport.Finding.init),
+            notes: result.notes.map(VerifyReport.Finding.init),
             pictures: request.full
                 ? VerifyReport.Pictures(
                     compared: result.comparedPictures, lowestPsnr: result.lowestPSNR, meanPsnr: result.meanPSNR)

@@ -13,7 +13,9 @@ struct RealMediaTests {
         do {
             let demuxer = try Demuxer(location: path)
             let track = try PictureTrack.find(in: demuxer.tracks, of: path)
-            let index = try SourceIndexer(location: path, track: track, target: .init(value: 2, timescale: 1), interrupt: InterruptFlag()).makeIndex()
+            let index = try SourceIndexer(
+                location: path, track: track, target: .init(value: 2, timescale: 1), interrupt: InterruptFlag()
+            ).makeIndex()
             let plan = try SegmentPlan.make(index: index.keyframes, target: .init(value: 2, timescale: 1))
             let source = SourceReference(
                 location: path, fingerprint: try .of(path: path), videoTrack: track.index)

@@ -53,7 +53,8 @@ extension VerifyReport {
         }
         for note in notes { text += "note: " + (note.track < 0 ? "" : "track \(note.track): ") + note.detail + "\n" }
         if let pictures, let lowest = pictures.lowestPsnr, let mean = pictures.meanPsnr {
-            text += "\(Wording.count(pictures.compared, "picture")) compared: luma PSNR \(Wording.decimal(mean, 1)) dB on "
+            text +=
+                "\(Wording.count(pictures.compared, "picture")) compared: luma PSNR \(Wording.decimal(mean, 1)) dB on "
             text += "average, \(Wording.decimal(lowest, 1)) dB at least\n"
         }
         let scope = full ? "timestamps and pictures" : "timestamps"
