@@ -120,7 +120,9 @@ extension Judge {
         }
         compare("primaries", wanted.primaries, found.primaries)
         compare("transfer", wanted.transfer, found.transfer)
-        compare("matrix", wanted.matrix, found.matrix)
+        // Unsaid, a picture of standard definition is taken for BT.601, which VP8 (RFC 6386 §9.2) always is.
+        let isStandard = track.format.height <= 576 && ["bt470bg", "smpte170m"].contains(wanted.matrix)
+        compare("matrix", wanted.matrix, found.matrix, assumed: isStandard ? wanted.matrix : nil)
         // Nothing said means limited range (ISO/IEC 14496-10 §E.2.1 video_full_range_flag).
         compare("range", wanted.range ?? (source.isKnown ? "tv" : nil), found.range, assumed: "tv")
         if let left = wanted.chromaLocation, let right = found.chromaLocation, left != right {

@@ -97,6 +97,7 @@ struct SoundScan {
     /// Start and length of the holes, in ticks.
     private(set) var gaps: [(start: Int64, length: Int64)] = []
     private var front: Int64?
+    private var isFrontKnown = false
 
     mutating func add(_ sample: Sample, pts: Int64) {
         let skip = Self.skip(of: sample)
@@ -105,8 +106,10 @@ struct SoundScan {
             priming = skip.start
         }
         padding = skip.end
-        if let front, pts > front { gaps.append((front, pts &- front)) }
+        if let front, pts > front, isFrontKnown { gaps.append((front, pts &- front)) }
         front = max(front ?? pts, pts &+ sample.duration)
+        // libavformat does not tell how long Matroska's first packet lasts.
+        isFrontKnown = sample.duration > 0
     }
 
     /// libav's side data: two 32-bit little-endian numbers of samples.
