@@ -90,7 +90,9 @@ final class CoordinatorHandler: EndpointHandler {
                 predecessor: Failure(hello.predecessor)))
     }
 
-    private func handle(_ message: WorkerMessage, _ payload: [MessageFrame], from worker: WorkerID, _ identity: PeerIdentity) {
+    private func handle(
+        _ message: WorkerMessage, _ payload: [MessageFrame], from worker: WorkerID, _ identity: PeerIdentity
+    ) {
         switch message {
         case .ready: handle(.workerReady(worker))
         case .progress(let progress):
@@ -123,7 +125,9 @@ final class CoordinatorHandler: EndpointHandler {
             return handle(
                 .leaseFailed(
                     fence, worker,
-                    Failure(.transport, "Bytes of the segment are missing or repeated.", retry: .elsewhere, fault: .worker)))
+                    Failure(
+                        .transport, "Bytes of the segment are missing or repeated.", retry: .elsewhere, fault: .worker))
+            )
         }
         leases[fence]?.nextSequence += 1
         leases[fence]?.nextOffset += Int64(frame.count)
@@ -136,7 +140,9 @@ final class CoordinatorHandler: EndpointHandler {
         }
     }
 
-    private func receive(_ result: SegmentResult, _ payload: [MessageFrame], from worker: WorkerID, _ identity: PeerIdentity) {
+    private func receive(
+        _ result: SegmentResult, _ payload: [MessageFrame], from worker: WorkerID, _ identity: PeerIdentity
+    ) {
         let fence = Fence(result.lease.fence)
         guard let lease = leases[fence], lease.grant.worker == worker else {
             return revoke(result.lease, "stale", identity)
@@ -177,7 +183,8 @@ final class CoordinatorHandler: EndpointHandler {
         case .discard(let fence, _): drop(fence)
         case .nondeterminism(_, let segment, _, _):
             telemetry.notice(
-                "Segment \(segment): two slots gave different bytes; the first result is kept. The encoder is not deterministic.")
+                "Segment \(segment): two slots gave different bytes; the first result is kept. The encoder is not deterministic."
+            )
         case .segmentFinished(let job, let segment, let fence): finished(job, segment, fence)
         case .segmentFailed(let job, let segment, let failure):
             telemetry.notice("Segment \(segment) failed for good: \(failure.message)")
@@ -190,7 +197,8 @@ final class CoordinatorHandler: EndpointHandler {
     }
 
     private func send(_ grant: Grant) {
-        guard let job = jobs[grant.job], let identity = identities[grant.worker], job.segments.indices.contains(grant.segment)
+        guard let job = jobs[grant.job], let identity = identities[grant.worker],
+            job.segments.indices.contains(grant.segment)
         else { return }
         leases[grant.lease] = OpenLease(
             grant: grant,
@@ -198,7 +206,8 @@ final class CoordinatorHandler: EndpointHandler {
         send(
             .lease(
                 Lease(
-                    lease: LeaseName(job: job.id.text, fence: grant.lease.number), recipe: job.recipe, source: job.source,
+                    lease: LeaseName(job: job.id.text, fence: grant.lease.number), recipe: job.recipe,
+                    source: job.source,
                     segment: job.segments[grant.segment], stallSeconds: job.stallSeconds)), to: identity)
     }
 
@@ -208,7 +217,8 @@ final class CoordinatorHandler: EndpointHandler {
     }
 
     private func storeResult(_ fence: Fence, _ job: JobID, _ segment: Int) {
-        guard let lease = leases[fence], let result = lease.result, let payload = pendingPayload[fence], payload.count >= 2
+        guard let lease = leases[fence], let result = lease.result, let payload = pendingPayload[fence],
+            payload.count >= 2
         else { return }
         let archive = payload[0].bytes
         let table = payload.dropFirst().flatMap(\.bytes)
@@ -222,7 +232,8 @@ final class CoordinatorHandler: EndpointHandler {
                 try store.accept(
                     AcceptedSegment(
                         index: segment, lease: fence, worker: lease.grant.worker,
-                        spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash, frames: frames,
+                        spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash,
+                        frames: frames,
                         encodeSeconds: result.seconds), of: job)
                 event = .resultStored(fence)
             } catch {
@@ -257,11 +268,13 @@ final class CoordinatorHandler: EndpointHandler {
             // A finished lease is settled by `segmentFinished`, which needs its account.
             if state != .finished { drop(fence) }
             if state == .failed, let failure {
-                telemetry.notice("Segment \(segment) failed on \(worker.node)/\(worker.slot) and runs again: \(failure.message)")
+                telemetry.notice(
+                    "Segment \(segment) failed on \(worker.node)/\(worker.slot) and runs again: \(failure.message)")
             }
         case .jobHeld(_, _, let failure):
             telemetry.notice("Results cannot be stored; trying again: \(failure.message)")
-        case .nodeBarred(_, let node, let failure): telemetry.notice("\(node) cannot work on this job: \(failure.message)")
+        case .nodeBarred(_, let node, let failure):
+            telemetry.notice("\(node) cannot work on this job: \(failure.message)")
         case .reattached, .workerJoined, .workerLost, .nodeReleased, .nodeDrained, .ignored: break
         }
     }
@@ -349,7 +362,8 @@ extension Failure {
             case .unstarted, nil: "The slot's process is gone"
             }
         self.init(
-            .resources, message + ".", advice: "Its segment runs again; if it repeats, look at memory and the codec's words.",
+            .resources, message + ".",
+            advice: "Its segment runs again; if it repeats, look at memory and the codec's words.",
             retry: .elsewhere, fault: .worker, code: end?.code ?? 0, log: end?.log ?? [])
     }
 }

@@ -27,21 +27,27 @@ struct PlannedExport: Sendable {
 struct ExportPlanner {
     private let order: ExportOrder
     private let interrupt: InterruptFlag
+    private let fingerprint: SourceReference.Fingerprint
+    private let demuxer: Demuxer
+    private let video: Track
 
-    init(_ order: ExportOrder, interrupt: InterruptFlag) {
+    /// Opens the source: what is wrong with it is said before anything else.
+    init(_ order: ExportOrder, interrupt: InterruptFlag) throws(Failure) {
         self.order = order
         self.interrupt = interrupt
-    }
-
-    func plan() throws(Failure) -> PlannedExport {
-        let fingerprint = try fingerprint()
-        let demuxer: Demuxer
+        fingerprint =
+            order.source.contains("://")
+            ? SourceReference.Fingerprint(size: 0, modified: 0, hash: "")
+            : try SourceReference.Fingerprint.of(path: order.source)
         do {
             demuxer = try Demuxer(location: order.source, interrupt: interrupt)
         } catch {
             throw Failure(error, role: .source)
         }
-        let video = try Self.pictureTrack(of: demuxer, source: order.source)
+        video = try Self.pictureTrack(of: demuxer, source: order.source)
+    }
+
+    func plan() throws(Failure) -> PlannedExport {
         let container = try self.container()
         var settings = order.settings
         var selection = TrackSelection(order: order, demuxer: demuxer, video: video, container: container)
@@ -49,7 +55,7 @@ struct ExportPlanner {
 
         let index = try SourceIndexer(
             location: order.source, track: video, target: settings.segmentDuration, interrupt: interrupt
-        ).makeIndex()
+        ).makeIndex(demuxer)
         let range = try self.range(settings, index: index, track: video)
         let plan = try self.plan(index, settings: settings, range: range, isCopy: settings.videoCodec == .copy)
         guard let first = plan.segments.first, let last = plan.segments.last else {
@@ -57,7 +63,8 @@ struct ExportPlanner {
         }
         settings.segmentDuration = nil
 
-        let seconds = Double(last.end - first.start) * Double(video.timeBase.numerator) / Double(video.timeBase.denominator)
+        let seconds =
+            Double(last.end - first.start) * Double(video.timeBase.numerator) / Double(video.timeBase.denominator)
         let (recipe, codecName, depth) = try RecipeResolver(
             settings: settings, track: video, container: container, seconds: seconds,
             audioBitrate: selection.expectedBitrate
@@ -69,18 +76,11 @@ struct ExportPlanner {
                 exitCode: .usage)
         }
         return try assemble(
-            demuxer: demuxer, video: video, container: container, selection: selection, index: index, plan: plan,
-            recipe: recipe, depth: depth, fingerprint: fingerprint, isRanged: range.start != nil || range.end != nil)
+            container: container, selection: selection, index: index, plan: plan, recipe: recipe, depth: depth,
+            isRanged: range.start != nil || range.end != nil)
     }
 
     // MARK: Source
-
-    private func fingerprint() throws(Failure) -> SourceReference.Fingerprint {
-        guard !order.source.contains("://") else {
-            return SourceReference.Fingerprint(size: 0, modified: 0, hash: "")
-        }
-        return try SourceReference.Fingerprint.of(path: order.source)
-    }
 
     /// The first track that is a film and not a cover picture.
     static func pictureTrack(of demuxer: Demuxer, source: String) throws(Failure) -> Track {
@@ -94,7 +94,8 @@ struct ExportPlanner {
         }
         guard !track.isEncrypted else {
             throw Failure(
-                .asset, "The video track of \(source) is encrypted.", advice: "Decrypt the file first; Weft holds no keys.",
+                .asset, "The video track of \(source) is encrypted.",
+                advice: "Decrypt the file first; Weft holds no keys.",
                 exitCode: .badSource)
         }
         return track
@@ -149,7 +150,8 @@ struct ExportPlanner {
                 end: range.end)
         } catch {
             throw Failure(
-                .timing, "\(order.source) cannot be planned: \(error).", advice: "Check --start, --end and --segment-duration.",
+                .timing, "\(order.source) cannot be planned: \(error).",
+                advice: "Check --start, --end and --segment-duration.",
                 fault: error == .emptyTrack ? .source : .settings, exitCode: error == .emptyTrack ? .badSource : .usage)
         }
     }
@@ -157,8 +159,8 @@ struct ExportPlanner {
     // MARK: Result
 
     private func assemble(
-        demuxer: Demuxer, video: Track, container: Container, selection: TrackSelection, index: SourceIndex,
-        plan: SegmentPlan, recipe: EncodeRecipe, depth: Int, fingerprint: SourceReference.Fingerprint, isRanged: Bool
+        container: Container, selection: TrackSelection, index: SourceIndex, plan: SegmentPlan, recipe: EncodeRecipe,
+        depth: Int, isRanged: Bool
     ) throws(Failure) -> PlannedExport {
         guard let first = plan.segments.first, let last = plan.segments.last else {
             throw Failure(.asset, "\(order.source) has no picture in that range.", exitCode: .badSource)
@@ -181,7 +183,8 @@ struct ExportPlanner {
             var warnings = selection.warnings + plan.notes.map(\.message)
             if index.undecodable > 0 {
                 warnings.append(
-                    "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded.")
+                    "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded."
+                )
             }
             return PlannedExport(
                 id: try jobID(source: source, recipe: recipe, segments: plan.segments, carried: selection.carried),
@@ -194,7 +197,8 @@ struct ExportPlanner {
         } catch let failure as Failure {
             throw failure
         } catch {
-            throw Failure(.timing, "The time line of \(order.source) cannot be told exactly: \(error)", exitCode: .badSource)
+            throw Failure(
+                .timing, "The time line of \(order.source) cannot be told exactly: \(error)", exitCode: .badSource)
         }
     }
 

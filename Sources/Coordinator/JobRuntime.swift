@@ -71,7 +71,9 @@ final class SegmentReceiver: @unchecked Sendable {
     }
 
     /// - Returns: the hash of the whole file, and its size.
-    func finish(_ result: SegmentResult, archive: [UInt8], table: [UInt8]) throws(Failure) -> (hash: String, bytes: Int64) {
+    func finish(_ result: SegmentResult, archive: [UInt8], table: [UInt8]) throws(Failure) -> (
+        hash: String, bytes: Int64
+    ) {
         let writer = try openWriter()
         self.writer = nil
         do throws(Failure) {

@@ -25,7 +25,8 @@ final class LocalCluster {
             directory = try IPCDirectory()
             address = try directory.address("slots")
             let endpoint = try RouterEndpoint(
-                context: MessageContext(), bindings: [Binding(address)], name: "weft-coordinator", tick: .milliseconds(200)
+                context: MessageContext(), bindings: [Binding(address)], name: "weft-coordinator",
+                tick: .milliseconds(200)
             ) { sender in
                 CoordinatorHandler(
                     sender: sender, link: link, storage: storage, store: store, telemetry: telemetry,
@@ -86,8 +87,8 @@ final class LocalCluster {
             id: JobID(plan.id), encoder: plan.recipe.encoder, size: size, segments: segments, policy: policy)
     }
 
-    /// Ends the slots, what is being stored, and the endpoint; publishes the account of the leases first.
-    func stop(_ plan: PlannedExport) {
+    /// Publishes the account of the leases.
+    func summarize(_ plan: PlannedExport) {
         let asked = DispatchSemaphore(value: 0)
         let id = JobID(plan.id)
         link.perform { handler in
@@ -95,6 +96,10 @@ final class LocalCluster {
             asked.signal()
         }
         _ = asked.wait(timeout: .now() + 5)
+    }
+
+    /// Ends the slots, what is being stored, and the endpoint.
+    func stop() {
         supervisor.stop()
         link.detach()
         storage.close()

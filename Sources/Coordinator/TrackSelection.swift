@@ -106,7 +106,8 @@ struct TrackSelection {
             carried.append(CarriedTrack(track: track.index))
         } else {
             losses.append(
-                "Track \(track.index) (\(track.format.codecName) subtitles) is not carried: \(container) cannot hold it.")
+                "Track \(track.index) (\(track.format.codecName) subtitles) is not carried: \(container) cannot hold it."
+            )
         }
     }
 }

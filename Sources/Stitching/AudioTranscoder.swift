@@ -50,11 +50,14 @@ final class AudioTranscoder {
     }
 
     /// The input of an encoder that changes the source's sound least.
-    private static func inputFormat(of encoder: EncoderCatalog.Encoder, nearest format: FormatDescription) -> AudioFormat? {
+    private static func inputFormat(of encoder: EncoderCatalog.Encoder, nearest format: FormatDescription)
+        -> AudioFormat?
+    {
         let rate =
             encoder.sampleRates.isEmpty || encoder.sampleRates.contains(format.sampleRate)
             ? format.sampleRate
-            : encoder.sampleRates.filter { $0 > format.sampleRate }.min() ?? encoder.sampleRates.max() ?? format.sampleRate
+            : encoder.sampleRates.filter { $0 > format.sampleRate }.min() ?? encoder.sampleRates.max()
+                ?? format.sampleRate
         guard let layout = format.channelLayout else { return nil }
         return AudioFormat(
             sampleRate: rate, sampleFormat: encoder.sampleFormats.first ?? "fltp", channelLayout: layout)

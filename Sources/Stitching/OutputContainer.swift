@@ -56,6 +56,7 @@ package struct OutputContainer: Sendable {
         let text =
             job.metadata.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 64 }
             + job.chapters.reduce(0) { $0 + 512 + ($1.title?.utf8.count ?? 0) * 2 }
-        return job.expectedFrames * 24 + carriedSamples * 12 + halfSeconds * tracks * 2 * 20 + tracks * 4096 + text + 8192
+        return job.expectedFrames * 24 + carriedSamples * 12 + halfSeconds * tracks * 2 * 20 + tracks * 4096 + text
+            + 8192
     }
 }

@@ -60,7 +60,8 @@ final class SourceFeed {
             throw Failure(error, role: .source)
         }
         guard demuxer.tracks.indices.contains(job.videoTrack) else {
-            throw Failure(.asset, "\(job.source) changed: it has no track \(job.videoTrack) any more.", exitCode: .badSource)
+            throw Failure(
+                .asset, "\(job.source) changed: it has no track \(job.videoTrack) any more.", exitCode: .badSource)
         }
         videoTrack = demuxer.tracks[job.videoTrack]
         let access = ContainerAccess(demuxer.containerName)
@@ -71,7 +72,8 @@ final class SourceFeed {
         for carried in job.carried where demuxer.tracks.indices.contains(carried.track) {
             let track = demuxer.tracks[carried.track]
             let transcoder = try carried.encoding.map { encoding throws(Failure) in
-                try AudioTranscoder(track: track, encoding: encoding, start: job.isRanged ? job.origin : nil, end: job.rangeEnd)
+                try AudioTranscoder(
+                    track: track, encoding: encoding, start: job.isRanged ? job.origin : nil, end: job.rangeEnd)
             }
             let offset: Int64
             do {
@@ -188,7 +190,8 @@ final class SourceFeed {
         let sourceTime = (dts &+ offset).nanoseconds(in: sample.timeBase)
         if lane.isDense { front = max(front, sourceTime) }
         if let transcoder = lane.transcoder {
-            let moved = sample.retimed(pts: pts, dts: dts &+ offset, duration: sample.duration, timeBase: sample.timeBase)
+            let moved = sample.retimed(
+                pts: pts, dts: dts &+ offset, duration: sample.duration, timeBase: sample.timeBase)
             try transcoder.encode(moved, origin: lane.offset) { lane.queue.append($0) }
             return
         }
@@ -197,7 +200,8 @@ final class SourceFeed {
         if let start = range.start, shown &+ length <= start { return }
         if let end = range.end, shown >= end { return }
         do {
-            lane.queue.append(try Self.rebased(sample, pts: pts &- lane.offset, dts: dts &+ offset &- lane.offset, lane: lane))
+            lane.queue.append(
+                try Self.rebased(sample, pts: pts &- lane.offset, dts: dts &+ offset &- lane.offset, lane: lane))
         } catch {
             throw Failure(.timing, "A time of track \(lane.track.index) cannot be told: \(error).")
         }

@@ -48,7 +48,8 @@ package struct Spool: Sendable {
         return Failure(
             .storage, "Cannot \(doing) \(path): \(String(cString: strerror(code))).",
             advice: isFull
-                ? "Free some space and run the same command with --resume." : "Check the disk under the state directory.",
+                ? "Free some space and run the same command with --resume."
+                : "Check the disk under the state directory.",
             retry: .retry, fault: .environment, code: code, exitCode: isFull ? .cannotCreate : .ioError)
     }
 }

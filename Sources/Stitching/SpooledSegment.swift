@@ -5,7 +5,7 @@ package import MediaTime
 internal import SourceAccess
 
 /// A completed segment in the spool, opened for reading.
-package final class SpooledSegment {
+package final class SpooledSegment: SegmentContent {
     package let index: Int
     package let format: FormatDescription
     private let table: SampleTable
@@ -27,7 +27,8 @@ package final class SpooledSegment {
         do throws(Failure) {
             let parts = try Self.readParts(descriptor, path)
             payload = parts.trailer.payload
-            guard let table = parts.table.withUnsafeBytes({ try? SampleTable(bytes: $0) }), let format = try? FormatDescription(archive: parts.archive)
+            guard let table = parts.table.withUnsafeBytes({ try? SampleTable(bytes: $0) }),
+                let format = try? FormatDescription(archive: parts.archive)
             else { throw Self.damaged(path) }
             self.table = table
             self.format = format

@@ -28,7 +28,8 @@ package struct StitchJob: Sendable {
     package var expectedFrames: Int
 
     package init(
-        temporary: String, container: Container, source: String, videoTrack: Int, segments: [Segment], timeBase: TimeBase,
+        temporary: String, container: Container, source: String, videoTrack: Int, segments: [Segment],
+        timeBase: TimeBase,
         carried: [CarriedTrack], chapters: [Chapter], metadata: Metadata, origin: MediaTime, isRanged: Bool,
         rangeEnd: MediaTime?, reorderDepth: Int, expectedFrames: Int
     ) {
@@ -57,10 +58,22 @@ extension StitchJob {
     }
 }
 
+/// A completed segment: the picture track's samples in decode order.
+package protocol SegmentContent: AnyObject {
+    var format: FormatDescription { get }
+    var count: Int { get }
+    /// In decode order, ticks of the job's time base.
+    var presentationTimes: [Int64] { get }
+    /// The sample with its bytes, at the times given.
+    func sample(
+        _ number: Int, pts: Int64, dts: Int64, duration: Int64, timeBase: TimeBase
+    ) throws(Failure) -> Sample
+}
+
 /// Delivers completed segments in order.
 package protocol SegmentSupply: Sendable {
-    /// Blocks until the segment is in the spool; throws when it never will be.
-    func segment(_ index: Int) throws(Failure) -> SpooledSegment
+    /// Blocks until the segment is there; throws when it never will be.
+    func segment(_ index: Int) throws(Failure) -> any SegmentContent
 }
 
 /// What the stitch did.

@@ -50,7 +50,8 @@ package struct Stitcher: Sendable {
                 // Pictures are reordered by at most 16 places (Rec. ITU-T H.264 §A.3.1, MaxDpbFrames).
                 return Attempt(
                     reorderDepth: 16, indexScale: indexScale, isRepeat: true,
-                    reason: "The pictures were reordered further than the source said; the file was written a second time.")
+                    reason:
+                        "The pictures were reordered further than the source said; the file was written a second time.")
             case IndexSpaceExceeded.code:
                 return Attempt(
                     reorderDepth: reorderDepth, indexScale: 4, isRepeat: true,
@@ -108,7 +109,8 @@ private final class StitchPass {
     func run(_ supply: any SegmentSupply, progress: (Int) -> Void) throws(Failure) -> StitchResult {
         for segment in job.segments {
             // While the segment is still encoded, the sound up to its end is made ready.
-            try feed.readAhead(toNanoseconds: min(segment.end, segment.start &+ prefetchLimit).nanoseconds(in: job.timeBase))
+            try feed.readAhead(
+                toNanoseconds: min(segment.end, segment.start &+ prefetchLimit).nanoseconds(in: job.timeBase))
             let spooled = try supply.segment(segment.index)
             try compare(spooled, with: segment)
             if muxer == nil {
@@ -132,7 +134,7 @@ private final class StitchPass {
 
     // MARK: Proof of the segment against the source
 
-    private func compare(_ spooled: SpooledSegment, with segment: Segment) throws(Failure) {
+    private func compare(_ spooled: any SegmentContent, with segment: Segment) throws(Failure) {
         let isLast = segment.index == job.segments.count - 1
         let source = try feed.pictureTimes(below: isLast && job.rangeEnd == nil ? .max : segment.end)
             .filter { $0 >= segment.start }
@@ -162,13 +164,14 @@ private final class StitchPass {
 
     // MARK: Header
 
-    private func start(with first: SpooledSegment) throws(Failure) {
+    private func start(with first: any SegmentContent) throws(Failure) {
         do {
             let shift = try shift(first)
             result.shift = shift
             var options = container.options(
                 job: job, indexScale: attempt.indexScale,
-                timeBases: [container.videoTimeBase(job.timeBase)] + (0..<feed.laneCount).map { feed.timeBase(ofLane: $0) },
+                timeBases: [container.videoTimeBase(job.timeBase)]
+                    + (0..<feed.laneCount).map { feed.timeBase(ofLane: $0) },
                 carriedSamples: feed.expectedSamples(seconds: job.durationSeconds))
             options["avoid_negative_ts"] = "disabled"
             let muxer = try Muxer(path: job.temporary, container: job.container, options: options)
@@ -176,13 +179,15 @@ private final class StitchPass {
             video.format = first.format
             video.track = try muxer.addTrack(
                 format: first.format, timeBase: container.videoTimeBase(job.timeBase), metadata: source.metadata,
-                disposition: source.disposition, attachments: source.attachments, averageFrameRate: source.averageFrameRate,
+                disposition: source.disposition, attachments: source.attachments,
+                averageFrameRate: source.averageFrameRate,
                 sampleAspectRatio: nil)
             for lane in 0..<feed.laneCount {
                 let track = feed.track(ofLane: lane)
                 lanes.append(
                     try muxer.addTrack(
-                        format: feed.format(ofLane: lane), timeBase: feed.timeBase(ofLane: lane), metadata: track.metadata,
+                        format: feed.format(ofLane: lane), timeBase: feed.timeBase(ofLane: lane),
+                        metadata: track.metadata,
                         disposition: track.disposition, attachments: track.attachments, averageFrameRate: nil))
             }
             try muxer.set(metadata: job.metadata)
@@ -202,7 +207,7 @@ private final class StitchPass {
     }
 
     /// How far everything moves because the container holds no time below zero: the earliest decode time, made positive.
-    private func shift(_ first: SpooledSegment) throws -> MediaTime {
+    private func shift(_ first: any SegmentContent) throws -> MediaTime {
         guard !container.holdsNegativeTimes else { return .zero }
         var earliest = MediaTime.zero
         if container.storesDecodeTimes {
@@ -214,7 +219,8 @@ private final class StitchPass {
         }
         let horizon = job.origin.nanoseconds &+ 2_000_000_000
         for lane in 0..<feed.laneCount {
-            guard let sample = try feed.peek(lane: lane, readingUpTo: horizon), let time = sample.dts ?? sample.pts else { continue }
+            guard let sample = try feed.peek(lane: lane, readingUpTo: horizon), let time = sample.dts ?? sample.pts
+            else { continue }
             earliest = min(earliest, try MediaTime(ticks: time, in: sample.timeBase))
         }
         guard earliest < .zero else { return .zero }
@@ -225,7 +231,7 @@ private final class StitchPass {
 
     // MARK: Samples
 
-    private func write(_ spooled: SpooledSegment, _ segment: Segment) throws(Failure) {
+    private func write(_ spooled: any SegmentContent, _ segment: Segment) throws(Failure) {
         guard let muxer, let format = video.format else { return }
         if spooled.format != format {
             throw Failure(
@@ -248,7 +254,8 @@ private final class StitchPass {
                 if interrupt.isInterrupted { throw Failure.interrupted }
                 try writeCarried(before: container.interleavePoint(decode[index].nanoseconds(in: video.timeBase)))
                 let sample = try spooled.sample(
-                    index, pts: presentation[index], dts: decode[index], duration: durations[index], timeBase: video.timeBase)
+                    index, pts: presentation[index], dts: decode[index], duration: durations[index],
+                    timeBase: video.timeBase)
                 sample.withUnsafeBytes { hash.update($0) }
                 try muxer.write(sample, track: video.track)
             }

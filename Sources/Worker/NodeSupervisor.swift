@@ -127,7 +127,8 @@ private struct SupervisorLoop {
                 index,
                 failure: Failure(
                     .resources, "The slot process ends at once (\(Self.words(end))).",
-                    advice: "Run `weft capabilities`; the codec's words tell more.", retry: .elsewhere, fault: .environment,
+                    advice: "Run `weft capabilities`; the codec's words tell more.", retry: .elsewhere,
+                    fault: .environment,
                     log: end.log, exitCode: .temporary))
         } else {
             places[index].earlyEnds = 0

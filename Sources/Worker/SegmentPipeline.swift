@@ -141,7 +141,9 @@ final class SegmentPipeline {
                 let words = firstError.map { ": \($0.message)" } ?? ""
                 warnings.append("Segment \(index): \(undecodable) damaged samples gave no picture\(words)")
             }
-            if repaired > 0 { warnings.append("Segment \(index): \(repaired) frames shared a time and were moved by one tick.") }
+            if repaired > 0 {
+                warnings.append("Segment \(index): \(repaired) frames shared a time and were moved by one tick.")
+            }
             if formatChanges > 0 {
                 warnings.append("Segment \(index): the picture format changes; it is converted to the first one.")
             }

@@ -189,7 +189,8 @@ private final class SlotHandler: EndpointHandler {
                 .progress(
                     Progress(
                         lease: run.lease.lease, frames: run.gauge.frameCount, ticks: run.gauge.position,
-                        stageSeconds: run.gauge.seconds, bytes: run.gauge.byteCount, bytesRead: run.gauge.bytesReadCount)))
+                        stageSeconds: run.gauge.seconds, bytes: run.gauge.byteCount, bytesRead: run.gauge.bytesReadCount
+                    )))
             return
         }
         run = nil
