@@ -200,19 +200,27 @@ private struct KeyframeCollector {
     /// The keyframe whose leading pictures are still being counted.
     private var isCountingLeading = false
     private var recent = ReorderGauge()
+    private var opening = OpeningPictures()
+    /// Pictures that wait for the opening to be settled.
+    private var waiting: [Picture] = []
+
+    private struct Picture {
+        var pts: Int64
+        var duration: Int64
+        var isOwned: Bool
+    }
 
     init(timeBase: TimeBase) { self.timeBase = timeBase }
 
     /// PTS of the earliest owned picture so far.
     var firstOwned: Int64? { start }
-    var isLeadingSettled: Bool { !keyframes.isEmpty && !isCountingLeading }
+    var isLeadingSettled: Bool { opening.isSettled && !isCountingLeading }
 
     mutating func add(_ sample: Sample, offset: Int64) {
         defer { ordinal += 1 }
         guard let raw = sample.pts ?? sample.dts else { return }
         let pts = raw &+ offset
-        let isKey = sample.isSync
-        if isKey {
+        if RandomAccessPoint.isStart(sample, isFirst: ordinal == 0) {
             keyframes.append(
                 Keyframe(
                     pts: pts, dts: (sample.dts ?? raw) &+ offset, position: sample.position ?? -1, ordinal: ordinal,
@@ -222,22 +230,33 @@ private struct KeyframeCollector {
             if pts < keyframes[last].pts { keyframes[last].leading += 1 } else { isCountingLeading = false }
         }
         recent.add(pts)
-        guard let first = keyframes.first else {
-            undecodable += 1
-            return
-        }
-        // Leading pictures of the first keyframe refer to pictures that are not there, unless it starts a clean group.
-        if keyframes.count == 1, pts < first.pts, first.kind != .clean {
-            undecodable += 1
-            return
-        }
-        guard !sample.isDiscarded else { return }
-        start = min(start ?? pts, pts)
-        last.add(pts, duration: sample.duration)
+        let picture = Picture(
+            pts: pts, duration: sample.duration, isOwned: !sample.isDiscarded && SampleVisibility.isShown(sample))
+        if opening.isSettled { return take(picture) }
+        opening.add(sample, offset: offset)
+        waiting.append(picture)
+        if opening.isSettled { takeWaiting() }
     }
 
-    func finish(origin: KeyframeIndex.Origin) -> SourceIndex? {
-        guard let start, let end = last.end, !keyframes.isEmpty else { return nil }
+    private mutating func takeWaiting() {
+        for picture in waiting { take(picture) }
+        waiting = []
+    }
+
+    private mutating func take(_ picture: Picture) {
+        if let first = opening.firstShown, picture.pts < first {
+            undecodable += 1
+            return
+        }
+        guard picture.isOwned else { return }
+        start = min(start ?? picture.pts, picture.pts)
+        last.add(picture.pts, duration: picture.duration)
+    }
+
+    mutating func finish(origin: KeyframeIndex.Origin) -> SourceIndex? {
+        opening.finish()
+        takeWaiting()
+        guard let start, let end = last.end else { return nil }
         return SourceIndex(
             keyframes: KeyframeIndex(
                 timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin),
