@@ -8,8 +8,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -40,7 +40,7 @@ let package = Package(
         module("Scheduling", ["ClusterProtocol", "MediaTime"]),
 
         // Adapters: each the only importer of its C library; they know no jobs.
-        module("Media", ["MediaTime", "CFFmpeg"]),
+        module("Media", ["MediaTime", "CFFmpeg"], exclude: ["README.md"]),
         module("Messaging", ["CZeroMQ"]),
         module("JobStore", ["CSQLite", "ClusterProtocol", "Scheduling"]),
 

@@ -33,7 +33,8 @@ enum MediaExample {
         let writer = try AssetWriter(path: path, container: container, overwrites: true)
         var jobs: [(Track, AssetWriterInput)] = []
         for track in tracks where container.canHold(codec: track.format.codecName) {
-            let input = AssetWriterInput(.init(format: track.format, timeBase: track.timeBase, language: track.language))
+            let input = AssetWriterInput(
+                .init(format: track.format, timeBase: track.timeBase, language: track.language))
             try writer.add(input)
             jobs.append((track, input))
         }

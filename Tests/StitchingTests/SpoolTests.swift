@@ -32,8 +32,8 @@ struct SpoolTests {
 
         static let format = Result {
             let picture = FrameFormat(
-                width: 64, height: 48, pixelFormat: "yuv420p", timeBase: .mpeg, frameRate: Rational(25, 1))
-            return try CompressionSession(settings: CompressionSettings(encoder: "mpeg4", video: picture)).format
+                width: 64, height: 48, pixelFormat: "yuv420p", timeBase: .milliseconds, frameRate: Rational(25, 1))
+            return try CompressionSession(settings: CompressionSettings(encoder: "libx264", video: picture)).format
         }
 
         var hash: String {
@@ -61,8 +61,8 @@ struct SpoolTests {
         let hash = try segment.write(to: spool, segment: 3)
         #expect(SpooledSegment.isIntact(path: spool.path(ofSegment: 3), hash: hash))
         let read = try spool.openSegment(3)
-        #expect(
-            read.index == 3 && read.count == segment.table.entries.count && read.format == (try Segment.format.get()))
+        #expect(read.index == 3 && read.count == segment.table.entries.count)
+        #expect(try read.format == Segment.format.get())
         #expect(read.presentationTimes == segment.table.entries.map(\.pts))
         // Not in order: a reader may go back.
         var offset = 0
