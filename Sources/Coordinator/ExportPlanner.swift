@@ -27,21 +27,27 @@ struct PlannedExport: Sendable {
 struct ExportPlanner {
     private let order: ExportOrder
     private let interrupt: InterruptFlag
+    private let fingerprint: SourceReference.Fingerprint
+    private let demuxer: Demuxer
+    private let video: Track
 
-    init(_ order: ExportOrder, interrupt: InterruptFlag) {
+    /// Opens the source: what is wrong with it is said before anything else.
+    init(_ order: ExportOrder, interrupt: InterruptFlag) throws(Failure) {
         self.order = order
         self.interrupt = interrupt
-    }
-
-    func plan() throws(Failure) -> PlannedExport {
-        let fingerprint = try fingerprint()
-        let demuxer: Demuxer
+        fingerprint =
+            order.source.contains("://")
+            ? SourceReference.Fingerprint(size: 0, modified: 0, hash: "")
+            : try SourceReference.Fingerprint.of(path: order.source)
         do {
             demuxer = try Demuxer(location: order.source, interrupt: interrupt)
         } catch {
             throw Failure(error, role: .source)
         }
-        let video = try Self.pictureTrack(of: demuxer, source: order.source)
+        video = try Self.pictureTrack(of: demuxer, source: order.source)
+    }
+
+    func plan() throws(Failure) -> PlannedExport {
         let container = try self.container()
         var settings = order.settings
         var selection = TrackSelection(order: order, demuxer: demuxer, video: video, container: container)
@@ -49,7 +55,7 @@ struct ExportPlanner {
 
         let index = try SourceIndexer(
             location: order.source, track: video, target: settings.segmentDuration, interrupt: interrupt
-        ).makeIndex()
+        ).makeIndex(demuxer)
         let range = try self.range(settings, index: index, track: video)
         let plan = try self.plan(index, settings: settings, range: range, isCopy: settings.videoCodec == .copy)
         guard let first = plan.segments.first, let last = plan.segments.last else {
@@ -70,18 +76,11 @@ struct ExportPlanner {
                 exitCode: .usage)
         }
         return try assemble(
-            demuxer: demuxer, video: video, container: container, selection: selection, index: index, plan: plan,
-            recipe: recipe, depth: depth, fingerprint: fingerprint, isRanged: range.start != nil || range.end != nil)
+            container: container, selection: selection, index: index, plan: plan, recipe: recipe, depth: depth,
+            isRanged: range.start != nil || range.end != nil)
     }
 
     // MARK: Source
-
-    private func fingerprint() throws(Failure) -> SourceReference.Fingerprint {
-        guard !order.source.contains("://") else {
-            return SourceReference.Fingerprint(size: 0, modified: 0, hash: "")
-        }
-        return try SourceReference.Fingerprint.of(path: order.source)
-    }
 
     /// The first track that is a film and not a cover picture.
     static func pictureTrack(of demuxer: Demuxer, source: String) throws(Failure) -> Track {
@@ -160,8 +159,8 @@ struct ExportPlanner {
     // MARK: Result
 
     private func assemble(
-        demuxer: Demuxer, video: Track, container: Container, selection: TrackSelection, index: SourceIndex,
-        plan: SegmentPlan, recipe: EncodeRecipe, depth: Int, fingerprint: SourceReference.Fingerprint, isRanged: Bool
+        container: Container, selection: TrackSelection, index: SourceIndex, plan: SegmentPlan, recipe: EncodeRecipe,
+        depth: Int, isRanged: Bool
     ) throws(Failure) -> PlannedExport {
         guard let first = plan.segments.first, let last = plan.segments.last else {
             throw Failure(.asset, "\(order.source) has no picture in that range.", exitCode: .badSource)
@@ -178,7 +177,7 @@ struct ExportPlanner {
                 segments: plan.segments, timeBase: video.timeBase, carried: selection.carried,
                 chapters: try Self.chapters(demuxer.chapters, origin: origin, isRanged: isRanged, end: end),
                 metadata: demuxer.metadata, origin: origin, isRanged: isRanged,
-                rangeEnd: order.settings.end == nil ? nil : end,
+                rangeEnd: order.settings.end == nil ? nil : end, copiesPicture: recipe.encoder == "copy",
                 reorderDepth: recipe.encoder == "copy" ? max(depth, index.reorderDepth ?? 0) : depth,
                 expectedFrames: expected)
             var warnings = selection.warnings + plan.notes.map(\.message)

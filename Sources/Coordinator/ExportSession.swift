@@ -59,16 +59,21 @@ package final class ExportSession: Sendable {
 
     package func run() throws(Failure) -> JobReport {
         let began = Clock.now
-        let output = try openOutput()
+        let planner = try ExportPlanner(order, interrupt: interrupt)
+        let output: PartialFile
+        do {
+            output = try PartialFile(target: order.destination, overwrites: order.overwrite)
+        } catch {
+            throw Failure(error, role: .output)
+        }
         stage.withLock { $0 = .planning }
-        let plan = try ExportPlanner(order, interrupt: interrupt).plan()
+        let plan = try planner.plan()
         if interrupt.isInterrupted { throw Failure.interrupted }
         total.withLock { $0 = (plan.expectedFrames, plan.duration.seconds) }
-        let directory = try JobDirectory(plan, order: order, resume: order.resume)
-        stage.withLock { $0 = .encoding }
-        let encoded = try encode(plan, directory: directory, output: output)
+        let encoded = plan.recipe.encoder == "copy" ? try copy(plan, output) : try encode(plan, output)
+        output.startSync()
         stage.withLock { $0 = .proving }
-        let proof = try prove(plan, encoded: encoded, directory: directory, output: output)
+        let proof = try prove(plan, encoded: encoded, output: output)
         guard proof.pass else {
             output.discard()
             throw failed(proof)
@@ -78,54 +83,60 @@ package final class ExportSession: Sendable {
         } catch {
             throw Failure(error, role: .output)
         }
-        directory.remove()
+        encoded.directory?.remove()
         return report(plan, encoded: encoded, proof: proof, began: began)
-    }
-
-    private func openOutput() throws(Failure) -> PartialFile {
-        do {
-            // What is asked of the source comes first: a wrong source is said before a wrong target.
-            _ = try Demuxer(location: order.source, interrupt: interrupt)
-        } catch {
-            throw Failure(error, role: .source)
-        }
-        do {
-            return try PartialFile(target: order.destination, overwrites: order.overwrite)
-        } catch {
-            throw Failure(error, role: .output)
-        }
     }
 
     // MARK: Encoding and stitching
 
     private struct Encoded {
         var stitch: StitchResult
-        var leases: LeaseSummary
-        var slots: Int
-        /// Seconds from the last segment's arrival until the file was whole.
-        var tail: UInt64
+        var leases = LeaseSummary()
+        var slots = 0
+        /// When the last segment arrived.
+        var lastArrival: UInt64
+        /// Where the finished segments are kept until the export is done; `nil` where nothing needs keeping.
+        var directory: JobDirectory?
+        /// Times of a segment's pictures, sorted.
+        var times: (Int) throws(Failure) -> [Int64]
     }
 
-    private func encode(
-        _ plan: PlannedExport, directory: JobDirectory, output: PartialFile
-    ) throws(Failure) -> Encoded {
+    /// Copies the picture as it is: no slot takes part.
+    private func copy(_ plan: PlannedExport, _ output: PartialFile) throws(Failure) -> Encoded {
+        stage.withLock { $0 = .encoding }
+        let result = try stitch(plan, output, nil)
+        return Encoded(stitch: result, lastArrival: Clock.now, times: { result.copiedTimes[$0] })
+    }
+
+    private func encode(_ plan: PlannedExport, _ output: PartialFile) throws(Failure) -> Encoded {
+        let directory = try JobDirectory(plan, order: order, resume: order.resume)
+        stage.withLock { $0 = .encoding }
         let slots = slotCount(plan)
         let board = SegmentBoard(spool: directory.spool, finished: Set(directory.finished.keys))
         self.board.withLock { $0 = board }
         if interrupt.isInterrupted { throw Failure.interrupted }
         let cluster = try LocalCluster(
             plan, directory: directory, board: board, telemetry: telemetry, slots: slots, order: order)
+        defer { cluster.stop() }
+        let result = try stitch(plan, output, board)
+        cluster.summarize(plan)
+        let spool = directory.spool
+        return Encoded(
+            stitch: result, leases: telemetry.leases, slots: slots, lastArrival: board.lastArrivalTime,
+            directory: directory
+        ) { (index) throws(Failure) in try spool.openSegment(index).presentationTimes.sorted() }
+    }
+
+    private func stitch(
+        _ plan: PlannedExport, _ output: PartialFile, _ supply: (any SegmentSupply)?
+    ) throws(Failure) -> StitchResult {
         var job = plan.stitch
         job.temporary = output.path
-        let result: StitchResult
         do throws(Failure) {
-            result = try Stitcher(job, interrupt: interrupt).run(board)
+            return try Stitcher(job, interrupt: interrupt).run(supply)
         } catch {
-            cluster.stop(plan)
             throw interrupt.isInterrupted ? Failure.interrupted : error
         }
-        cluster.stop(plan)
-        return Encoded(stitch: result, leases: telemetry.leases, slots: slots, tail: board.lastArrivalTime)
     }
 
     /// As many as asked for, else cores ÷ threads, bounded by the memory an encoder of this frame size takes and by the number
@@ -143,15 +154,13 @@ package final class ExportSession: Sendable {
     // MARK: Proof
 
     private func prove(
-        _ plan: PlannedExport, encoded: Encoded, directory: JobDirectory, output: PartialFile
+        _ plan: PlannedExport, encoded: Encoded, output: PartialFile
     ) throws(Failure) -> JobReport.Proof {
         let stitch = encoded.stitch
-        let spool = directory.spool
-        let segments = plan.segments.count
         var proof = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
             interrupt: interrupt
-        ).verdict(segmentCount: segments) { try spool.openSegment($0).presentationTimes.sorted() }.proof
+        ).verdict(segmentCount: plan.segments.count) { try encoded.times($0) }.proof
         // The file holds what the segments held; whether those held what the source holds was seen while stitching.
         proof.sourceFrames = plan.keepsFrames ? stitch.sourceFrames : proof.outputFrames
         if plan.keepsFrames {
@@ -190,7 +199,7 @@ package final class ExportSession: Sendable {
         if report.wallSeconds > 0 {
             report.efficiency = min(1, report.encodeSeconds / (report.wallSeconds * Double(max(1, encoded.slots))))
         }
-        report.tailSeconds = Double(end &- encoded.tail) / 1e9
+        report.tailSeconds = Double(end &- encoded.lastArrival) / 1e9
         report.warnings = plan.warnings + encoded.stitch.warnings + encoded.leases.warnings
         report.losses = plan.losses + encoded.stitch.losses
         report.videoHash = encoded.stitch.videoHash

@@ -87,8 +87,8 @@ final class LocalCluster {
             id: JobID(plan.id), encoder: plan.recipe.encoder, size: size, segments: segments, policy: policy)
     }
 
-    /// Ends the slots, what is being stored, and the endpoint; publishes the account of the leases first.
-    func stop(_ plan: PlannedExport) {
+    /// Publishes the account of the leases.
+    func summarize(_ plan: PlannedExport) {
         let asked = DispatchSemaphore(value: 0)
         let id = JobID(plan.id)
         link.perform { handler in
@@ -96,6 +96,10 @@ final class LocalCluster {
             asked.signal()
         }
         _ = asked.wait(timeout: .now() + 5)
+    }
+
+    /// Ends the slots, what is being stored, and the endpoint.
+    func stop() {
         supervisor.stop()
         link.detach()
         storage.close()

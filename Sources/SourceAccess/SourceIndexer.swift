@@ -34,9 +34,10 @@ package struct SourceIndexer {
         self.interrupt = interrupt
     }
 
-    package func makeIndex() throws(Failure) -> SourceIndex {
+    /// - Parameter opened: the source, opened and not yet read; `nil` opens it here. Its position is unknown afterwards.
+    package func makeIndex(_ opened: Demuxer? = nil) throws(Failure) -> SourceIndex {
         do {
-            let demuxer = try Demuxer(location: location, interrupt: interrupt)
+            let demuxer = try opened ?? Demuxer(location: location, interrupt: interrupt)
             demuxer.select(tracks: [track.index])
             if let index = try containerIndex(demuxer) { return index }
             // The container's index was of no use; the demuxer may have moved.

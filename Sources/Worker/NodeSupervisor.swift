@@ -77,7 +77,7 @@ private struct SupervisorLoop {
 
     mutating func step() {
         for index in places.indices { start(index) }
-        wait(milliseconds: 200)
+        wait(milliseconds: 50)
         for index in places.indices { watch(index) }
     }
 
