@@ -16,7 +16,7 @@ internal import Worker
 /// `run` blocks: call it on a thread of its own.
 package final class ExportSession: Sendable {
     package enum Stage: String, Sendable {
-        case opening, planning, encoding, proving
+        case opening, planning, encoding, stitching, proving
     }
 
     private let order: ExportOrder
@@ -24,6 +24,7 @@ package final class ExportSession: Sendable {
     private let telemetry = Telemetry()
     private let stage = Mutex<Stage>(.opening)
     private let board = Mutex<SegmentBoard?>(nil)
+    private let stitched = Atomic<Int>(0)
     private let total = Mutex<(frames: Int, seconds: Double)>((0, 0))
 
     package init(_ order: ExportOrder) {
@@ -39,13 +40,19 @@ package final class ExportSession: Sendable {
 
     // MARK: Watching
 
-    package var currentStage: Stage { stage.withLock { $0 } }
+    package var currentStage: Stage {
+        let stage = stage.withLock { $0 }
+        let snapshot = telemetry.snapshot
+        let isEncoded = snapshot.segmentsTotal > 0 && snapshot.segmentsDone == snapshot.segmentsTotal
+        return stage == .encoding && isEncoded ? .stitching : stage
+    }
 
     package var snapshot: ExportSnapshot {
         var snapshot = telemetry.snapshot
         let total = total.withLock { $0 }
         snapshot.framesExpected = max(total.frames, snapshot.framesDone)
         snapshot.secondsTotal = total.seconds
+        snapshot.segmentsStitched = stitched.load(ordering: .relaxed)
         if total.frames > 0 {
             snapshot.secondsDone = total.seconds * Double(snapshot.framesDone) / Double(snapshot.framesExpected)
         }
@@ -65,6 +72,8 @@ package final class ExportSession: Sendable {
         if interrupt.isInterrupted { throw Failure.interrupted }
         total.withLock { $0 = (plan.expectedFrames, plan.duration.seconds) }
         let directory = try JobDirectory(plan, order: order, resume: order.resume)
+        directory.traces.add(output.path)
+        for notice in directory.notices { telemetry.notice(notice) }
         stage.withLock { $0 = .encoding }
         let encoded = try encode(plan, directory: directory, output: output)
         stage.withLock { $0 = .proving }
@@ -89,11 +98,14 @@ package final class ExportSession: Sendable {
         } catch {
             throw Failure(error, role: .source)
         }
+        let output: PartialFile
         do {
-            return try PartialFile(target: order.destination, overwrites: order.overwrite)
+            output = try PartialFile(target: order.destination, overwrites: order.overwrite)
         } catch {
             throw Failure(error, role: .output)
         }
+        try JobDirectory.check(order)
+        return output
     }
 
     // MARK: Encoding and stitching
@@ -119,7 +131,9 @@ package final class ExportSession: Sendable {
         job.temporary = output.path
         let result: StitchResult
         do throws(Failure) {
-            result = try Stitcher(job, interrupt: interrupt).run(board)
+            result = try Stitcher(job, interrupt: interrupt).run(board) { count in
+                stitched.store(count, ordering: .relaxed)
+            }
         } catch {
             cluster.stop(plan)
             throw interrupt.isInterrupted ? Failure.interrupted : error
