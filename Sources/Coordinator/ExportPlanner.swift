@@ -53,6 +53,8 @@ struct ExportPlanner {
         var selection = TrackSelection(order: order, demuxer: demuxer, video: video, container: container)
         try selection.choose()
 
+        try refuseEarly(video, container: container, audioBitrate: selection.expectedBitrate)
+
         let index = try SourceIndexer(
             location: order.source, track: video, target: settings.segmentDuration, interrupt: interrupt
         ).makeIndex(demuxer)
@@ -69,15 +71,30 @@ struct ExportPlanner {
             settings: settings, track: video, container: container, seconds: seconds,
             audioBitrate: selection.expectedBitrate
         ).resolve()
-        guard container.canHold(codec: codecName) else {
-            throw Failure(
-                .format, "\(container) cannot hold \(codecName).",
-                advice: "Choose another --video-codec, or a target name such as .mkv or .mov.", fault: .settings,
-                exitCode: .usage)
-        }
+        try check(codecName, fits: container)
         return try assemble(
             container: container, selection: selection, index: index, plan: plan, recipe: recipe, depth: depth,
             isRanged: range.start != nil || range.end != nil)
+    }
+
+    // MARK: Settings
+
+    /// What can be said against the settings without the index, which may take a scan of the whole source.
+    private func refuseEarly(_ video: Track, container: Container, audioBitrate: Int64) throws(Failure) {
+        var settings = order.settings
+        // A size asks for the exact duration, which the index tells.
+        if case .size = settings.rate { settings.rate = nil }
+        let resolver = RecipeResolver(
+            settings: settings, track: video, container: container, seconds: 0, audioBitrate: audioBitrate)
+        try check(try resolver.resolve().codecName, fits: container)
+    }
+
+    private func check(_ codec: String, fits container: Container) throws(Failure) {
+        guard !container.canHold(codec: codec) else { return }
+        throw Failure(
+            .format, "\(container) cannot hold \(codec).",
+            advice: "Choose another --video-codec, or a target name such as .mkv or .mov.", fault: .settings,
+            exitCode: .usage)
     }
 
     // MARK: Source
@@ -192,7 +209,8 @@ struct ExportPlanner {
                 frameSize: (
                     recipe.width > 0 ? recipe.width : video.format.width,
                     recipe.height > 0 ? recipe.height : video.format.height
-                ), duration: duration, expectedFrames: expected, warnings: warnings, losses: selection.losses,
+                ), duration: duration, expectedFrames: Self.share(expected, of: index, from: first.start, to: last.end),
+                warnings: warnings, losses: selection.losses,
                 keepsFrames: order.settings.filter == nil)
         } catch let failure as Failure {
             throw failure
@@ -200,6 +218,13 @@ struct ExportPlanner {
             throw Failure(
                 .timing, "The time line of \(order.source) cannot be told exactly: \(error)", exitCode: .badSource)
         }
+    }
+
+    /// Frames of the exported range, where the index counted those of the whole source.
+    private static func share(_ frames: Int, of index: SourceIndex, from start: Int64, to end: Int64) -> Int {
+        let whole = Double(index.keyframes.end) - Double(index.keyframes.start)
+        guard index.keyframes.sampleCount != nil, whole > 0 else { return frames }
+        return Int((Double(frames) * min(1, (Double(end) - Double(start)) / whole)).rounded())
     }
 
     private static func estimatedFrames(_ track: Track, duration: MediaTime) -> Int {
