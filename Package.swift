@@ -47,7 +47,7 @@ let package = Package(
         // What an export is made of.
         module("SourceAccess", ["Media", "MediaTime", "SegmentPlan", "ClusterProtocol", "CXXHash"]),
         module("Stitching", ["Media", "MediaTime", "ClusterProtocol", "SourceAccess"]),
-        module("Verification", ["Media", "MediaTime", "ClusterProtocol", "SourceAccess"]),
+        module("Verification", ["Media", "MediaTime", "ClusterProtocol", "SegmentPlan", "SourceAccess"]),
         module("Worker", ["Media", "MediaTime", "ClusterProtocol", "Messaging", "SourceAccess"]),
         module(
             "Coordinator",

@@ -180,7 +180,7 @@ struct ExportPlanner {
                 rangeEnd: order.settings.end == nil ? nil : end, copiesPicture: recipe.encoder == "copy",
                 reorderDepth: recipe.encoder == "copy" ? max(depth, index.reorderDepth ?? 0) : depth,
                 expectedFrames: expected)
-            var warnings = selection.warnings + plan.notes.map(\.message)
+            var warnings = selection.warnings + index.remarks(on: plan)
             if index.undecodable > 0 {
                 warnings.append(
                     "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded."

@@ -1,4 +1,5 @@
 package import ClusterProtocol
+internal import Foundation
 package import Media
 
 extension Failure {
@@ -47,7 +48,9 @@ extension Failure {
     }
 
     private static func exitCode(for error: MediaError, role: MediaRole) -> ExitCode {
-        switch (error.reason, role) {
+        // A directory is no source at all, rather than a bad one.
+        if role == .source, error.code == -EISDIR { return .noSource }
+        return switch (error.reason, role) {
         case (.cancelled, _): .interrupted
         case (.notFound, .source): .noSource
         case (.notPermitted, .source): .notPermitted
