@@ -11,7 +11,8 @@ struct OutputContainerTests {
         StitchJob(
             temporary: "/nowhere", container: container, source: "/nowhere", videoTrack: 0, segments: [],
             timeBase: timeBase, carried: (0..<carried).map { CarriedTrack(track: $0 + 1) }, chapters: [], metadata: [:],
-            origin: .zero, isRanged: false, rangeEnd: nil, reorderDepth: 2, expectedFrames: frames)
+            origin: .zero, isRanged: false, rangeEnd: nil, copiesPicture: false, reorderDepth: 2,
+            expectedFrames: frames)
     }
 
     @Test("A movie keeps the source's unit, Matroska and transport streams have their own")
