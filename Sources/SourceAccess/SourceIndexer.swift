@@ -123,7 +123,8 @@ package struct SourceIndexer {
             keyframes: KeyframeIndex(
                 timeBase: track.timeBase, keyframes: keyframes, start: reading.start, end: reading.end,
                 sampleCount: isMOV ? entries.count { !$0.isDiscarded } : nil, origin: .container),
-            undecodable: reading.undecodable, syncSampleCount: syncs.count, bytesRead: demuxer.bytesRead, bytesTotal: demuxer.byteCount ?? 0,
+            undecodable: reading.undecodable, syncSampleCount: syncs.count, bytesRead: demuxer.bytesRead,
+            bytesTotal: demuxer.byteCount ?? 0,
             reorderDepth: nil)
     }
 
@@ -269,7 +270,8 @@ private struct KeyframeCollector {
         return SourceIndex(
             keyframes: KeyframeIndex(
                 timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin),
-            undecodable: undecodable, syncSampleCount: keyframes.count, bytesRead: 0, bytesTotal: 0, reorderDepth: recent.depth)
+            undecodable: undecodable, syncSampleCount: keyframes.count, bytesRead: 0, bytesTotal: 0,
+            reorderDepth: recent.depth)
     }
 }
 
