@@ -8,8 +8,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -19,6 +19,8 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 
 let package = Package(
     name: "weft",
+    // Int128, which exact time is computed in.
+    platforms: [.macOS(.v15)],
     products: [
         .executable(name: "weft", targets: ["weft"]),
         .library(name: "WeftMedia", targets: ["MediaTime", "Media"]),
@@ -38,14 +40,14 @@ let package = Package(
         module("Scheduling", ["ClusterProtocol", "MediaTime"]),
 
         // Adapters: each the only importer of its C library; they know no jobs.
-        module("Media", ["MediaTime", "CFFmpeg"]),
+        module("Media", ["MediaTime", "CFFmpeg"], exclude: ["README.md"]),
         module("Messaging", ["CZeroMQ"]),
         module("JobStore", ["CSQLite", "ClusterProtocol", "Scheduling"]),
 
         // What an export is made of.
         module("SourceAccess", ["Media", "MediaTime", "SegmentPlan", "ClusterProtocol", "CXXHash"]),
         module("Stitching", ["Media", "MediaTime", "ClusterProtocol", "SourceAccess"]),
-        module("Verification", ["Media", "MediaTime", "ClusterProtocol", "SourceAccess"]),
+        module("Verification", ["Media", "MediaTime", "ClusterProtocol", "SegmentPlan", "SourceAccess"]),
         module("Worker", ["Media", "MediaTime", "ClusterProtocol", "Messaging", "SourceAccess"]),
         module(
             "Coordinator",
@@ -60,6 +62,10 @@ let package = Package(
                 "Media", "MediaTime", "CGetopt",
             ],
             swiftSettings: strict),
+        // The library as another program uses it.
+        .executableTarget(
+            name: "MediaExample", dependencies: ["Media", "MediaTime"], path: "Examples/MediaExample",
+            swiftSettings: strict),
 
         tests(of: "MediaTime"),
         tests(of: "SegmentPlan", ["MediaTime"]),
@@ -68,8 +74,11 @@ let package = Package(
         tests(of: "Messaging"),
         tests(of: "JobStore", ["ClusterProtocol", "Scheduling"]),
         tests(of: "Media", ["MediaTime", "Support"]),
+        tests(of: "SourceAccess", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "Support"]),
+        tests(of: "Stitching", ["ClusterProtocol", "Media", "MediaTime", "SourceAccess", "Support"]),
         tests(of: "Verification", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "SourceAccess", "Support"]),
         tests(of: "weft", ["ClusterProtocol", "MediaTime"]),
+        // What several test targets need.
         .target(name: "Support", path: "Tests/Support", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -58,7 +58,9 @@ package struct Submit: MessageBody {
         self.overwrite = overwrite
     }
 
-    private enum CodingKeys: String, CodingKey { case request, settings, source, destination, priority, overwrite, stated }
+    private enum CodingKeys: String, CodingKey {
+        case request, settings, source, destination, priority, overwrite, stated
+    }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)

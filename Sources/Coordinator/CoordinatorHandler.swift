@@ -15,6 +15,7 @@ final class CoordinatorHandler: EndpointHandler {
     let link: CoordinatorLink
     let storage: SerialThread
     let store: StoreBox
+    private let keeper: ResultKeeper
     private let options: Options
     private var desk: (any CoordinatorDesk)?
     private(set) var scheduler: Scheduler
@@ -24,6 +25,11 @@ final class CoordinatorHandler: EndpointHandler {
     private(set) var leases: [Fence: OpenLease] = [:]
     private(set) var tallies: [SlotPlace: WorkerTally] = [:]
     private var proofs = EncoderProofs()
+    /// Results that are being made durable, and slots that wait for that before they get more work.
+    private var storing = 0
+    private var waiting: [WorkerID] = []
+    /// Since when no result could be stored, and what is in the way.
+    private var storageTrouble: (since: UInt64, failure: Failure)?
     private let started = String(Clock.wall, radix: 36)
 
     /// A slot that says hello, and when it was last heard.
@@ -36,6 +42,8 @@ final class CoordinatorHandler: EndpointHandler {
     struct Options: Sendable {
         /// Slots show that they encode alike before their results count.
         var provesEncoders = false
+        /// Seconds for which somebody may free space before the job ends; `nil` for as long as it takes.
+        var storagePatience: Double?
         /// What a key may do now; `nil` for one that was revoked since it connected.
         var authorize: (@Sendable (CurvePublicKey) -> PeerRole?)?
         /// Called on the endpoint's thread.
@@ -48,6 +56,9 @@ final class CoordinatorHandler: EndpointHandler {
     /// Bytes of a lease's samples that may be on the way.
     private static let credit: Int64 = 8 << 20
 
+    /// A disk that is slower than the slots holds them up beyond this many results, so that they do not pile up in memory.
+    private static let mostStoring = 32
+
     init(
         sender: RouterSender, link: CoordinatorLink, storage: SerialThread, store: StoreBox, firstLease: UInt64,
         options: Options = Options()
@@ -57,6 +68,7 @@ final class CoordinatorHandler: EndpointHandler {
         self.storage = storage
         self.store = store
         self.options = options
+        keeper = ResultKeeper(storage, store: store)
         scheduler = Scheduler(firstLease: Fence(firstLease))
         desk = options.makeDesk?(self)
     }
@@ -146,6 +158,10 @@ final class CoordinatorHandler: EndpointHandler {
     private func greet(_ hello: Hello, _ identity: PeerIdentity) {
         guard hello.role == .slot else { return }
         let worker = WorkerID(node: hello.node, slot: hello.slot, incarnation: UInt64(hello.incarnation) ?? 0)
+        // A slot that starts again has a new socket; nothing more comes from the one before.
+        for (old, peer) in peers where peer.worker.node == worker.node && peer.worker.slot == worker.slot {
+            if old != identity { forget(old) }
+        }
         peers[identity] = Peer(worker: worker, heard: Clock.now)
         identities[worker] = identity
         tallies[SlotPlace(worker), default: WorkerTally()].host = hello.host
@@ -181,7 +197,7 @@ final class CoordinatorHandler: EndpointHandler {
         _ message: WorkerMessage, _ payload: [MessageFrame], from worker: WorkerID, _ identity: PeerIdentity
     ) {
         switch message {
-        case .ready: handle(.workerReady(worker))
+        case .ready: if storing < Self.mostStoring { handle(.workerReady(worker)) } else { waiting.append(worker) }
         case .progress(let progress):
             let fence = Fence(progress.lease.fence)
             guard leases[fence]?.grant.worker == worker else { return revoke(progress.lease, "stale", identity) }
@@ -327,7 +343,7 @@ final class CoordinatorHandler: EndpointHandler {
         case .segmentFinished(let job, let segment, let fence): finished(job, segment, fence)
         case .segmentFailed(let job, let segment, let failure):
             notice(job, "Segment \(segment) failed for good: \(failure.message)")
-            jobs[job]?.warnings.append("Segment \(segment) failed: \(failure.message)")
+            jobs[job]?.failed.append((segment, failure))
         case .jobChanged(let job, let state): changed(job, state)
         case .quarantine(let node, let encoder, _, let failure):
             notice(nil, "\(node) gets no more \(encoder) work for a while: \(failure.message)")
@@ -365,25 +381,30 @@ final class CoordinatorHandler: EndpointHandler {
         else { return }
         let archive = payload[0].bytes
         let table = payload.dropFirst().flatMap(\.bytes)
-        let store = store
         let link = link
         let frames = result.frames
-        storage.perform {
-            let event: Event
-            do throws(Failure) {
-                let file = try lease.receiver.finish(result, archive: archive, table: table)
-                try store.accept(
-                    AcceptedSegment(
-                        index: segment, lease: fence, worker: lease.grant.worker,
-                        spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash,
-                        frames: frames,
-                        encodeSeconds: result.seconds), of: job)
-                event = .resultStored(fence)
-            } catch {
-                event = error.fault == .worker ? .resultRejected(fence, error) : .storeFailed(fence, error)
-            }
-            link.perform { $0.handle(event) }
+        storing += 1
+        keeper.keep(job, lease.receiver, in: lease.spool) { (receiver) throws(Failure) in
+            let file = try receiver.finish(result, archive: archive, table: table)
+            return AcceptedSegment(
+                index: segment, lease: fence, worker: lease.grant.worker,
+                spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash, frames: frames,
+                encodeSeconds: result.seconds)
+        } done: { failure in
+            link.perform { $0.settle(fence, failure) }
         }
+    }
+
+    private func settle(_ fence: Fence, _ failure: Failure?) {
+        storing -= 1
+        switch failure {
+        case nil:
+            storageTrouble = nil
+            handle(.resultStored(fence))
+        case .some(let failure) where failure.fault == .worker: handle(.resultRejected(fence, failure))
+        case .some(let failure): handle(.storeFailed(fence, failure))
+        }
+        while storing < Self.mostStoring, !waiting.isEmpty { handle(.workerReady(waiting.removeFirst())) }
     }
 
     private func finished(_ id: JobID, _ segment: Int, _ fence: Fence) {
@@ -404,8 +425,9 @@ final class CoordinatorHandler: EndpointHandler {
     private func changed(_ id: JobID, _ state: JobState) {
         if state.isOver { desk?.settled(id, state) }
         guard state == .failed || state == .cancelled else { return }
-        let failure = scheduler.jobStatus(id)?.lastFailure
-        jobs[id]?.board.fail(failure ?? Failure(.cancelled, "The job was cancelled.", exitCode: .interrupted))
+        jobs[id]?.board.fail(
+            jobs[id]?.failure ?? scheduler.jobStatus(id)?.lastFailure
+                ?? Failure(.cancelled, "The job was cancelled.", exitCode: .interrupted))
     }
 
     private func record(_ occurrence: Occurrence) {
@@ -419,13 +441,16 @@ final class CoordinatorHandler: EndpointHandler {
                     revoke(LeaseName(job: job.text, fence: fence.number), "ended", identity)
                 }
             }
-            if state == .failed, let failure {
-                notice(
-                    job,
-                    "Segment \(segment) failed on \(worker.node)/\(worker.slot) and runs again: \(failure.message)")
+            if state == .failed, let failure, failure.boundary != .storage {
+                let place = "\(worker.node)/\(worker.slot)"
+                notice(job, "Segment \(segment) failed on \(place) and runs again: \(failure.message)")
+                jobs[job]?.warnings.append("Segment \(segment) failed once on \(place): \(failure.message)")
             }
         case .jobHeld(let job, _, let failure):
-            notice(job, "Results cannot be stored; trying again: \(failure.message)")
+            guard storageTrouble == nil else { break }
+            storageTrouble = (Clock.now, failure)
+            let patience = options.storagePatience.map { " Trying again for \(Int($0)) s." } ?? " Trying again."
+            notice(job, "\(failure.message)\(patience) \(failure.advice)")
         case .nodeBarred(let job, let node, let failure):
             notice(job, "\(node) cannot work on this job: \(failure.message)")
         case .reattached(let fence, let worker, let job, let segment):
@@ -440,6 +465,11 @@ final class CoordinatorHandler: EndpointHandler {
 
     func tick() {
         if let deadline = scheduler.nextDeadline, deadline < now || deadline == now { handle(.tick) }
+        if let trouble = storageTrouble, let patience = options.storagePatience,
+            Double(Clock.now &- trouble.since) > patience * 1e9
+        {
+            for job in jobs.values { job.board.fail(trouble.failure) }
+        }
         let silence = UInt64(Self.livenessSeconds * 1e9)
         for (identity, peer) in peers where Clock.now &- peer.heard > silence {
             handle(
@@ -458,6 +488,7 @@ final class CoordinatorHandler: EndpointHandler {
         desk?.peerLeft(identity)
         guard let peer = peers.removeValue(forKey: identity) else { return }
         if identities[peer.worker] == identity { identities[peer.worker] = nil }
+        waiting.removeAll { $0 == peer.worker }
     }
 
     func undeliverable(_ frames: [MessageFrame], to peer: PeerIdentity?, error: MessagingError) {
@@ -492,7 +523,7 @@ final class CoordinatorHandler: EndpointHandler {
             }
             snapshot.segmentsDone = status.counts.finished
             snapshot.segmentsTotal = status.counts.total
-            snapshot.slotsBusy = leases.count
+            snapshot.slotsBusy = leases.count { $0.result == nil }
             snapshot.slotsTotal = identities.count
             snapshot.remaining = status.predictedEnd.map { max(0, ($0 - now).seconds) }
             job.telemetry.publish(snapshot)
@@ -507,7 +538,7 @@ final class CoordinatorHandler: EndpointHandler {
         summary.workers = job.workers.count
         summary.encodeSeconds = job.encodeSeconds
         summary.stages = job.stages
-        summary.warnings = job.warnings
+        summary.warnings = job.telemetry.repairs + job.warnings
         job.telemetry.publish(summary)
     }
 }
@@ -531,7 +562,8 @@ extension Failure {
             }
         self.init(
             .resources, message + ".",
-            advice: "Its segment runs again; if it repeats, look at memory and the codec's words.",
+            advice:
+                "Look at the memory and at the codec's words; where it hangs, --stall-limit says for how long it may.",
             retry: .elsewhere, fault: .worker, code: end?.code ?? 0, log: end?.log ?? [])
     }
 }

@@ -27,29 +27,37 @@ struct PlannedExport: Sendable {
 struct ExportPlanner {
     private let order: ExportOrder
     private let interrupt: InterruptFlag
+    private let fingerprint: SourceReference.Fingerprint
+    private let demuxer: Demuxer
+    private let video: Track
 
-    init(_ order: ExportOrder, interrupt: InterruptFlag) {
+    /// Opens the source: what is wrong with it is said before anything else.
+    init(_ order: ExportOrder, interrupt: InterruptFlag) throws(Failure) {
         self.order = order
         self.interrupt = interrupt
-    }
-
-    func plan() throws(Failure) -> PlannedExport {
-        let fingerprint = try fingerprint()
-        let demuxer: Demuxer
+        fingerprint =
+            order.source.contains("://")
+            ? SourceReference.Fingerprint(size: 0, modified: 0, hash: "")
+            : try SourceReference.Fingerprint.of(path: order.source)
         do {
             demuxer = try Demuxer(location: order.source, interrupt: interrupt)
         } catch {
             throw Failure(error, role: .source)
         }
-        let video = try Self.pictureTrack(of: demuxer, source: order.source)
+        video = try Self.pictureTrack(of: demuxer, source: order.source)
+    }
+
+    func plan() throws(Failure) -> PlannedExport {
         let container = try self.container()
         var settings = order.settings
         var selection = TrackSelection(order: order, demuxer: demuxer, video: video, container: container)
         try selection.choose()
 
+        try refuseEarly(video, container: container, audioBitrate: selection.expectedBitrate)
+
         let index = try SourceIndexer(
             location: order.source, track: video, target: settings.segmentDuration, interrupt: interrupt
-        ).makeIndex()
+        ).makeIndex(demuxer)
         let range = try self.range(settings, index: index, track: video)
         let plan = try self.plan(index, settings: settings, range: range, isCopy: settings.videoCodec == .copy)
         guard let first = plan.segments.first, let last = plan.segments.last else {
@@ -63,25 +71,33 @@ struct ExportPlanner {
             settings: settings, track: video, container: container, seconds: seconds,
             audioBitrate: selection.expectedBitrate
         ).resolve()
-        guard container.canHold(codec: codecName) else {
-            throw Failure(
-                .format, "\(container) cannot hold \(codecName).",
-                advice: "Choose another --video-codec, or a target name such as .mkv or .mov.", fault: .settings,
-                exitCode: .usage)
-        }
+        try check(codecName, fits: container)
         return try assemble(
-            demuxer: demuxer, video: video, container: container, selection: selection, index: index, plan: plan,
-            recipe: recipe, depth: depth, fingerprint: fingerprint, isRanged: range.start != nil || range.end != nil)
+            container: container, selection: selection, index: index, plan: plan, recipe: recipe, depth: depth,
+            isRanged: range.start != nil || range.end != nil)
+    }
+
+    // MARK: Settings
+
+    /// What can be said against the settings without the index, which may take a scan of the whole source.
+    private func refuseEarly(_ video: Track, container: Container, audioBitrate: Int64) throws(Failure) {
+        var settings = order.settings
+        // A size asks for the exact duration, which the index tells.
+        if case .size = settings.rate { settings.rate = nil }
+        let resolver = RecipeResolver(
+            settings: settings, track: video, container: container, seconds: 0, audioBitrate: audioBitrate)
+        try check(try resolver.resolve().codecName, fits: container)
+    }
+
+    private func check(_ codec: String, fits container: Container) throws(Failure) {
+        guard !container.canHold(codec: codec) else { return }
+        throw Failure(
+            .format, "\(container) cannot hold \(codec).",
+            advice: "Choose another --video-codec, or a target name such as .mkv or .mov.", fault: .settings,
+            exitCode: .usage)
     }
 
     // MARK: Source
-
-    private func fingerprint() throws(Failure) -> SourceReference.Fingerprint {
-        guard !order.source.contains("://") else {
-            return SourceReference.Fingerprint(size: 0, modified: 0, hash: "")
-        }
-        return try SourceReference.Fingerprint.of(path: order.source)
-    }
 
     /// The first track that is a film and not a cover picture.
     static func pictureTrack(of demuxer: Demuxer, source: String) throws(Failure) -> Track {
@@ -160,8 +176,8 @@ struct ExportPlanner {
     // MARK: Result
 
     private func assemble(
-        demuxer: Demuxer, video: Track, container: Container, selection: TrackSelection, index: SourceIndex,
-        plan: SegmentPlan, recipe: EncodeRecipe, depth: Int, fingerprint: SourceReference.Fingerprint, isRanged: Bool
+        container: Container, selection: TrackSelection, index: SourceIndex, plan: SegmentPlan, recipe: EncodeRecipe,
+        depth: Int, isRanged: Bool
     ) throws(Failure) -> PlannedExport {
         guard let first = plan.segments.first, let last = plan.segments.last else {
             throw Failure(.asset, "\(order.source) has no picture in that range.", exitCode: .badSource)
@@ -178,10 +194,10 @@ struct ExportPlanner {
                 segments: plan.segments, timeBase: video.timeBase, carried: selection.carried,
                 chapters: try Self.chapters(demuxer.chapters, origin: origin, isRanged: isRanged, end: end),
                 metadata: demuxer.metadata, origin: origin, isRanged: isRanged,
-                rangeEnd: order.settings.end == nil ? nil : end,
+                rangeEnd: order.settings.end == nil ? nil : end, copiesPicture: recipe.encoder == "copy",
                 reorderDepth: recipe.encoder == "copy" ? max(depth, index.reorderDepth ?? 0) : depth,
                 expectedFrames: expected)
-            var warnings = selection.warnings + plan.notes.map(\.message)
+            var warnings = selection.warnings + index.remarks(on: plan)
             if index.undecodable > 0 {
                 warnings.append(
                     "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded."
@@ -193,7 +209,8 @@ struct ExportPlanner {
                 frameSize: (
                     recipe.width > 0 ? recipe.width : video.format.width,
                     recipe.height > 0 ? recipe.height : video.format.height
-                ), duration: duration, expectedFrames: expected, warnings: warnings, losses: selection.losses,
+                ), duration: duration, expectedFrames: Self.share(expected, of: index, from: first.start, to: last.end),
+                warnings: warnings, losses: selection.losses,
                 keepsFrames: order.settings.filter == nil)
         } catch let failure as Failure {
             throw failure
@@ -201,6 +218,13 @@ struct ExportPlanner {
             throw Failure(
                 .timing, "The time line of \(order.source) cannot be told exactly: \(error)", exitCode: .badSource)
         }
+    }
+
+    /// Frames of the exported range, where the index counted those of the whole source.
+    private static func share(_ frames: Int, of index: SourceIndex, from start: Int64, to end: Int64) -> Int {
+        let whole = Double(index.keyframes.end) - Double(index.keyframes.start)
+        guard index.keyframes.sampleCount != nil, whole > 0 else { return frames }
+        return Int((Double(frames) * min(1, (Double(end) - Double(start)) / whole)).rounded())
     }
 
     private static func estimatedFrames(_ track: Track, duration: MediaTime) -> Int {

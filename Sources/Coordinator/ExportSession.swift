@@ -9,7 +9,7 @@ internal import Synchronization
 /// `run` blocks: call it on a thread of its own.
 package final class ExportSession: Sendable {
     package enum Stage: String, Sendable {
-        case opening, planning, encoding, proving
+        case opening, planning, encoding, stitching, proving
     }
 
     private let order: ExportOrder
@@ -17,6 +17,7 @@ package final class ExportSession: Sendable {
     private let telemetry = Telemetry()
     private let stage = Mutex<Stage>(.opening)
     private let board = Mutex<SegmentBoard?>(nil)
+    private let stitched = Atomic<Int>(0)
     private let total = Mutex<(frames: Int, seconds: Double)>((0, 0))
 
     package init(_ order: ExportOrder) {
@@ -32,13 +33,19 @@ package final class ExportSession: Sendable {
 
     // MARK: Watching
 
-    package var currentStage: Stage { stage.withLock { $0 } }
+    package var currentStage: Stage {
+        let stage = stage.withLock { $0 }
+        let snapshot = telemetry.snapshot
+        let isEncoded = snapshot.segmentsTotal > 0 && snapshot.segmentsDone == snapshot.segmentsTotal
+        return stage == .encoding && isEncoded ? .stitching : stage
+    }
 
     package var snapshot: ExportSnapshot {
         var snapshot = telemetry.snapshot
         let total = total.withLock { $0 }
         snapshot.framesExpected = max(total.frames, snapshot.framesDone)
         snapshot.secondsTotal = total.seconds
+        snapshot.segmentsStitched = stitched.load(ordering: .relaxed)
         if total.frames > 0 {
             snapshot.secondsDone = total.seconds * Double(snapshot.framesDone) / Double(snapshot.framesExpected)
         }
@@ -53,32 +60,64 @@ package final class ExportSession: Sendable {
     package func run() throws(Failure) -> JobReport {
         let began = Clock.now
         let runner = JobRunner(order: order, interrupt: interrupt)
+        let planner = try runner.openSource()
         let output = try runner.openOutput()
+        try JobDirectory.check(order)
         stage.withLock { $0 = .planning }
-        let plan = try runner.plan()
+        let plan = try runner.plan(planner)
         total.withLock { $0 = (plan.expectedFrames, plan.duration.seconds) }
+        let encoded =
+            plan.recipe.encoder == "copy" ? try copy(plan, runner, output) : try encode(plan, runner, output)
+        stage.withLock { $0 = .proving }
+        let proof = try runner.finish(plan, stitch: encoded.stitch, spool: encoded.directory?.spool, output: output)
+        encoded.directory?.remove()
+        return runner.report(
+            plan, stitch: encoded.stitch, leases: encoded.leases, proof: proof, slots: encoded.slots, began: began,
+            lastArrival: encoded.lastArrival)
+    }
+
+    // MARK: Encoding and stitching
+
+    private struct Encoded {
+        var stitch: StitchResult
+        var leases = LeaseSummary()
+        var slots = 0
+        /// When the last segment arrived.
+        var lastArrival: UInt64
+        /// Where the finished segments are kept until the export is done; `nil` where nothing needs keeping.
+        var directory: JobDirectory?
+    }
+
+    /// Copies the picture as it is: no slot takes part.
+    private func copy(_ plan: PlannedExport, _ runner: JobRunner, _ output: PartialFile) throws(Failure) -> Encoded {
+        stage.withLock { $0 = .encoding }
+        let result = try stitch(plan, runner, output, nil)
+        return Encoded(stitch: result, lastArrival: Clock.now)
+    }
+
+    private func encode(_ plan: PlannedExport, _ runner: JobRunner, _ output: PartialFile) throws(Failure) -> Encoded {
         let directory = try JobDirectory(plan, order: order, resume: order.resume)
+        directory.traces.add(output.path)
+        for notice in directory.notices { telemetry.notice(notice) }
+        stage.withLock { $0 = .encoding }
+        let slots = slotCount(plan)
         let board = SegmentBoard(spool: directory.spool, finished: Set(directory.finished.keys))
         self.board.withLock { $0 = board }
         if interrupt.isInterrupted { throw Failure.interrupted }
-        stage.withLock { $0 = .encoding }
-        let slots = slotCount(plan)
         let cluster = try LocalCluster(
             plan, runner: runner, directory: directory, board: board, telemetry: telemetry, slots: slots)
-        let stitch: StitchResult
-        do throws(Failure) {
-            stitch = try runner.stitch(plan, into: output, from: board)
-        } catch {
-            cluster.stop(plan)
-            throw error
-        }
-        cluster.stop(plan)
-        stage.withLock { $0 = .proving }
-        let proof = try runner.finish(plan, stitch: stitch, spool: directory.spool, output: output)
-        directory.remove()
-        return runner.report(
-            plan, stitch: stitch, leases: telemetry.leases, proof: proof, slots: slots, began: began,
-            lastArrival: board.lastArrivalTime)
+        defer { cluster.stop() }
+        let result = try stitch(plan, runner, output, board)
+        cluster.summarize(plan)
+        return Encoded(
+            stitch: result, leases: telemetry.leases, slots: slots, lastArrival: board.lastArrivalTime,
+            directory: directory)
+    }
+
+    private func stitch(
+        _ plan: PlannedExport, _ runner: JobRunner, _ output: PartialFile, _ supply: (any SegmentSupply)?
+    ) throws(Failure) -> StitchResult {
+        try runner.stitch(plan, into: output, from: supply) { stitched.store($0, ordering: .relaxed) }
     }
 
     /// As many as asked for, else cores ÷ threads, bounded by the memory an encoder of this frame size takes and by the number

@@ -16,13 +16,10 @@ struct JobRunner: Sendable {
 
     // MARK: Before
 
+    /// Opens the source: a wrong source is said before a wrong target.
+    func openSource() throws(Failure) -> ExportPlanner { try ExportPlanner(order, interrupt: interrupt) }
+
     func openOutput() throws(Failure) -> PartialFile {
-        do {
-            // What is asked of the source comes first: a wrong source is said before a wrong target.
-            _ = try Demuxer(location: order.source, interrupt: interrupt)
-        } catch {
-            throw Failure(error, role: .source)
-        }
         do {
             return try PartialFile(target: order.destination, overwrites: order.overwrite)
         } catch {
@@ -30,8 +27,8 @@ struct JobRunner: Sendable {
         }
     }
 
-    func plan() throws(Failure) -> PlannedExport {
-        let plan = try ExportPlanner(order, interrupt: interrupt).plan()
+    func plan(_ planner: ExportPlanner) throws(Failure) -> PlannedExport {
+        let plan = try planner.plan()
         if interrupt.isInterrupted { throw Failure.interrupted }
         return plan
     }
@@ -57,13 +54,17 @@ struct JobRunner: Sendable {
     // MARK: Stitch
 
     /// Waits for the segments and muxes them.
-    func stitch(_ plan: PlannedExport, into output: PartialFile, from board: SegmentBoard) throws(Failure)
-        -> StitchResult
-    {
+    /// - Parameters:
+    ///   - supply: `nil` where the picture is copied as it is, and no slot takes part.
+    ///   - progress: called with the number of segments that are in the file.
+    func stitch(
+        _ plan: PlannedExport, into output: PartialFile, from supply: (any SegmentSupply)?,
+        progress: (Int) -> Void = { _ in }
+    ) throws(Failure) -> StitchResult {
         var job = plan.stitch
         job.temporary = output.path
         do throws(Failure) {
-            return try Stitcher(job, interrupt: interrupt).run(board)
+            return try Stitcher(job, interrupt: interrupt).run(supply, progress: progress)
         } catch {
             throw interrupt.isInterrupted ? Failure.interrupted : error
         }
@@ -72,11 +73,14 @@ struct JobRunner: Sendable {
     // MARK: Proof
 
     /// Proves the output against the source, and only then gives it its name.
-    /// - Parameter willCommit: called between the two.
+    /// - Parameters:
+    ///   - spool: holds the encoded segments; `nil` where the picture was copied.
+    ///   - willCommit: called between the two.
     func finish(
-        _ plan: PlannedExport, stitch: StitchResult, spool: Spool, output: PartialFile,
+        _ plan: PlannedExport, stitch: StitchResult, spool: Spool?, output: PartialFile,
         willCommit: (JobReport.Proof) throws(Failure) -> Void = { _ in }
     ) throws(Failure) -> JobReport.Proof {
+        output.startSync()
         let proof = try prove(plan, stitch: stitch, spool: spool, output: output)
         guard proof.pass else {
             output.discard()
@@ -92,13 +96,15 @@ struct JobRunner: Sendable {
     }
 
     private func prove(
-        _ plan: PlannedExport, stitch: StitchResult, spool: Spool, output: PartialFile
+        _ plan: PlannedExport, stitch: StitchResult, spool: Spool?, output: PartialFile
     ) throws(Failure) -> JobReport.Proof {
-        let segments = plan.segments.count
         var proof = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
             interrupt: interrupt
-        ).verdict(segmentCount: segments) { try spool.openSegment($0).presentationTimes.sorted() }.proof
+        ).verdict(segmentCount: plan.segments.count) { (index) throws(Failure) in
+            guard let spool else { return stitch.copiedTimes[index] }
+            return try spool.openSegment(index).presentationTimes.sorted()
+        }.proof
         // The file holds what the segments held; whether those held what the source holds was seen while stitching.
         proof.sourceFrames = plan.keepsFrames ? stitch.sourceFrames : proof.outputFrames
         if plan.keepsFrames {

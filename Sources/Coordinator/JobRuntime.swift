@@ -34,6 +34,11 @@ struct JobRuntime {
     /// Slots that have finished a segment.
     var workers: Set<SlotPlace> = []
 
+    /// Segments that were given up, with the reason.
+    var failed: [(segment: Int, failure: Failure)] = []
+    /// What to do about that.
+    var goOn = "The same command with --resume tries them again and keeps what is done."
+
     init(
         id: JobID, recipe: EncodeRecipe, source: SourceReference, segments: [Segment], spool: Spool,
         board: SegmentBoard, stallSeconds: Double, telemetry: Telemetry
@@ -46,6 +51,16 @@ struct JobRuntime {
         self.board = board
         self.stallSeconds = stallSeconds
         self.telemetry = telemetry
+    }
+
+    /// Why the job cannot be completed; `nil` while no segment was given up.
+    var failure: Failure? {
+        guard let first = failed.first else { return nil }
+        var failure = first.failure
+        let share = "\(failed.count) of \(segments.count) segments"
+        failure.message = "\(share) could not be made. Segment \(first.segment): \(first.failure.message)"
+        failure.advice = failure.advice.isEmpty ? goOn : "\(failure.advice) \(goOn)"
+        return failure
     }
 
     func recipe(ofSegment index: Int) -> EncodeRecipe { recipes[index] ?? recipe }
@@ -75,6 +90,7 @@ struct SlotPlace: Hashable, Sendable {
 /// A lease in the hands of a slot.
 struct OpenLease {
     let grant: Grant
+    let spool: Spool
     let receiver: SegmentReceiver
     let began = Clock.now
     var progress: ClusterProtocol.Progress?
@@ -84,6 +100,7 @@ struct OpenLease {
 
     init(_ grant: Grant, spool: Spool) {
         self.grant = grant
+        self.spool = spool
         receiver = SegmentReceiver(spool: spool, segment: grant.segment, lease: grant.lease.number)
     }
 

@@ -69,21 +69,26 @@ final class JobThread: Sendable {
         let began = Clock.now
         let spool = try Spool(directory: directory + "/spool")
         if let report = try committedReport() { return try finished(report) }
+        let planner = try runner.openSource()
         let output = try runner.openOutput()
         try remember(output)
-        var plan = try runner.plan()
+        var plan = try runner.plan(planner)
         let identity = plan.id
         plan.id = id.text
         try record(plan, identity: identity)
-        let board = try submit(plan, spool: spool)
+        // A picture that is copied as it is passes through no slot.
+        let isCopy = plan.recipe.encoder == "copy"
+        let board = isCopy ? nil : try submit(plan, spool: spool)
         let stitch = try runner.stitch(plan, into: output, from: board)
-        let (leases, runner) = (summary(), runner)
+        let (leases, runner) = (isCopy ? LeaseSummary() : summary(), runner)
+        let lastArrival = board?.lastArrivalTime ?? Clock.now
         var report: JobReport?
         let finishedPlan = plan
-        _ = try runner.finish(plan, stitch: stitch, spool: spool, output: output) { (proof) throws(Failure) in
+        _ = try runner.finish(plan, stitch: stitch, spool: isCopy ? nil : spool, output: output) {
+            (proof) throws(Failure) in
             let made = runner.report(
                 finishedPlan, stitch: stitch, leases: leases, proof: proof, slots: leases.workers, began: began,
-                lastArrival: board.lastArrivalTime)
+                lastArrival: lastArrival)
             report = made
             // From here on a restart can tell from the target that the job is done.
             try record(made)
@@ -204,6 +209,7 @@ final class JobThread: Sendable {
         job.fingerprint = order.fingerprint
         job.count(finished.values)
         job.earlierAttempts = attempts
+        job.goOn = "`weft retry \(id)` tries them again and keeps what is done."
         let spec = runner.spec(plan, id: id, priority: priority)
         let (submitted, known) = (job, progress)
         let bound = order.overrides.filter { $0.node != nil }

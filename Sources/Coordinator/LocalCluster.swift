@@ -24,13 +24,15 @@ final class LocalCluster {
         let address: String
         do throws(MessagingError) {
             directory = try IPCDirectory()
+            job.traces.add(directory.path)
             address = try directory.address("slots")
             let endpoint = try RouterEndpoint(
                 context: MessageContext(), bindings: [Binding(address)], name: "weft-coordinator",
                 tick: .milliseconds(200)
             ) { sender in
                 CoordinatorHandler(
-                    sender: sender, link: link, storage: storage, store: store, firstLease: firstLease)
+                    sender: sender, link: link, storage: storage, store: store, firstLease: firstLease,
+                    options: CoordinatorHandler.Options(storagePatience: 20))
             }
             link.attach(endpoint)
         } catch {
@@ -52,7 +54,7 @@ final class LocalCluster {
         ) { event in
             switch event {
             case .replaced(let slot, let end):
-                telemetry.notice("Slot \(slot) was replaced: its process \(Self.words(end)).")
+                telemetry.repair("Slot \(slot) was replaced: its process \(Self.words(end)).")
             case .unusable(let failure): board.fail(failure)
             case .drained: break
             }
@@ -68,8 +70,8 @@ final class LocalCluster {
         }
     }
 
-    /// Ends the slots, what is being stored, and the endpoint; publishes the account of the leases first.
-    func stop(_ plan: PlannedExport) {
+    /// Publishes the account of the leases.
+    func summarize(_ plan: PlannedExport) {
         let asked = DispatchSemaphore(value: 0)
         let id = JobID(plan.id)
         link.perform { handler in
@@ -77,6 +79,10 @@ final class LocalCluster {
             asked.signal()
         }
         _ = asked.wait(timeout: .now() + 5)
+    }
+
+    /// Ends the slots, what is being stored, and the endpoint.
+    func stop() {
         supervisor.stop()
         link.detach()
         storage.close()

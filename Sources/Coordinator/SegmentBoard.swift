@@ -33,7 +33,7 @@ final class SegmentBoard: SegmentSupply, @unchecked Sendable {
         condition.unlock()
     }
 
-    func segment(_ index: Int) throws(Failure) -> SpooledSegment {
+    func segment(_ index: Int) throws(Failure) -> any SegmentContent {
         condition.lock()
         while !finished.contains(index), failure == nil { condition.wait() }
         let failure = finished.contains(index) ? nil : failure

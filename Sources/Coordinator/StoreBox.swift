@@ -14,12 +14,17 @@ final class StoreBox: @unchecked Sendable {
         do {
             return try body(store)
         } catch {
-            throw error.failure
+            throw error.failureOfExport
         }
     }
 
-    func accept(_ segment: AcceptedSegment, of job: JobID) throws(Failure) {
-        _ = try use { (store) throws(JobStoreError) in try store.acceptSegment(segment, of: job, at: Clock.wall) }
+    /// All or none of them, in one commit.
+    func accept(_ segments: [(segment: AcceptedSegment, job: JobID)]) throws(Failure) {
+        try use { (store) throws(JobStoreError) in
+            _ = try store.transaction { () throws(JobStoreError) in
+                for (segment, job) in segments { try store.acceptSegment(segment, of: job, at: Clock.wall) }
+            }
+        }
     }
 }
 

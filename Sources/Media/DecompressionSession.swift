@@ -35,6 +35,7 @@ public final class DecompressionSession {
 
     private let context: UnsafeMutablePointer<AVCodecContext>
     private let packet: UnsafeMutablePointer<AVPacket>
+    private let outputsCorruptFrames: Bool
     private var isDrained = false
     /// Times of samples that must give no picture, for decoders that do not look at the flag themselves (libdav1d).
     private var discarded: [Int64] = []
@@ -47,6 +48,7 @@ public final class DecompressionSession {
         self.format = format
         self.timeBase = timeBase
         decoderName = String(cString: codec.pointee.name)
+        outputsCorruptFrames = settings.outputsCorruptFrames
         guard let context = avcodec_alloc_context3(codec) else {
             throw MediaError(.resources, .outOfMemory, "No memory for a decoder.")
         }
@@ -94,6 +96,11 @@ public final class DecompressionSession {
         context.pointee.pkt_timebase = AVRational(timeBase)
         // With less, pictures that come later than the decoder expected would be dropped as out of order.
         context.pointee.has_b_frames = max(context.pointee.has_b_frames, Int32(clamping: format.reorderDepth))
+        // H.264 streams need not say how far they reorder (§E.2.1 bitstream_restriction_flag). libavcodec then guesses low and
+        // drops the pictures that prove it wrong; told to be strict, it waits as long as the level allows (§A.3.1).
+        if context.pointee.codec_id == AV_CODEC_ID_H264 {
+            context.pointee.strict_std_compliance = FF_COMPLIANCE_STRICT
+        }
         if settings.outputsCorruptFrames { context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT }
         for (name, value) in settings.options.sorted(by: { $0.key < $1.key }) {
             try setCodecOption(name, to: value, on: context, named: decoderName, .decoder)
@@ -147,6 +154,7 @@ public final class DecompressionSession {
     /// Forgets all that is under way: for a seek. The next sample should be a random access point.
     public func flush() {
         avcodec_flush_buffers(context)
+        if !outputsCorruptFrames { context.pointee.flags &= ~AV_CODEC_FLAG_OUTPUT_CORRUPT }
         discarded.removeAll()
         isDrained = false
     }
@@ -164,9 +172,18 @@ public final class DecompressionSession {
                 if firstFailure == nil { firstFailure = failure(status, nil) }
                 continue
             }
+            trustWhatFollows()
             if let frame = take(storage) { try output(frame) }
         }
         if let firstFailure { throw firstFailure }
+    }
+
+    /// After a start at a recovery point (H.264 §D.2.8) libavcodec holds pictures back until one is whole. While draining it
+    /// forgets that one was, takes the next for broken, and with it ends the stream: the last pictures before a cut at an open
+    /// group would be lost. Once a picture has come out, all that follow it in presentation order are whole.
+    private func trustWhatFollows() {
+        guard context.pointee.codec_id == AV_CODEC_ID_H264 else { return }
+        context.pointee.flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT
     }
 
     /// - Returns: `nil` for a picture that only served as a reference.

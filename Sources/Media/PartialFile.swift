@@ -47,6 +47,15 @@ package final class PartialFile {
 
     deinit { discard() }
 
+    /// Starts to make the bytes durable on a thread of its own, so that what is done before `commit` costs no extra time. What the
+    /// disk refuses is said by `commit`.
+    package func startSync() {
+        let path = path
+        let thread = Thread { try? Self.sync(path) }
+        thread.name = "weft-sync"
+        thread.start()
+    }
+
     /// Makes the bytes durable and gives them their name.
     package func commit() throws(MediaError) {
         guard isOpen else { throw MediaError(.storage, .invalidSettings, "\(target) is already finished.") }

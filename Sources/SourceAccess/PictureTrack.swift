@@ -8,15 +8,17 @@ package enum PictureTrack {
 
     /// The video tracks that show a film, in the container's order.
     package static func all(of tracks: [Track]) -> [Track] {
-        tracks.filter { $0.mediaType == .video && $0.disposition.isDisjoint(with: stills) }
+        tracks.filter { $0.mediaType == .video && !isStill($0) }
     }
 
-    /// The one that is exported: the default one, else the first.
+    /// A cover or a thumbnail.
+    package static func isStill(_ track: Track) -> Bool { !track.disposition.isDisjoint(with: stills) }
+
+    /// The one that is exported: the first.
     ///
     /// - Throws: exit code 65 where there is none or it is encrypted.
     package static func find(in tracks: [Track], of location: String) throws(Failure) -> Track {
-        let candidates = all(of: tracks)
-        guard let track = candidates.first(where: { $0.disposition.contains(.default) }) ?? candidates.first else {
+        guard let track = all(of: tracks).first else {
             throw Failure(
                 .asset, "\(location) has no video track.", advice: "`weft probe` shows what it holds.",
                 exitCode: .badSource)

@@ -15,6 +15,13 @@ enum RandomAccessPoint {
         }
     }
 
+    /// Whether the sample is a random access point: the container says so, or it is the track's first and its bits say so.
+    /// Fragmented files exist whose first sample is an IDR picture without the flag.
+    static func isStart(_ sample: Sample, isFirst: Bool) -> Bool {
+        guard !sample.isSync else { return true }
+        return isFirst && ["h264", "hevc"].contains(sample.format.codecName) && kind(of: sample) == .clean
+    }
+
     /// Bytes of the length before each NAL unit (ISO/IEC 14496-15 §5.3.3.1, §8.3.3.1); `nil` for Annex B start codes.
     private static func nalLengthSize(_ format: FormatDescription, offset: Int) -> Int? {
         let extradata = format.extradata

@@ -8,12 +8,21 @@ package struct SourceIndex: Hashable, Sendable, Codable {
     package var keyframes: KeyframeIndex
     /// Samples before the first keyframe (or its undecodable leading pictures): nothing can decode them.
     package var undecodable: Int
+    /// Random access points of the track, whether or not they were worth reading.
+    package var syncSampleCount: Int
     /// Bytes of the source read to make the index.
     package var bytesRead: Int64
     /// Size of the source in bytes, 0 where unknown.
     package var bytesTotal: Int64
     /// The most places a sample is decoded before its turn, where every sample was seen.
     package var reorderDepth: Int?
+}
+
+extension SourceIndex {
+    /// The plan's remarks that are true of the whole track: a keyframe that was not worth reading is still there.
+    package func remarks(on plan: SegmentPlan) -> [String] {
+        plan.notes.filter { $0 != .singleKeyframe || syncSampleCount <= 1 }.map(\.message)
+    }
 }
 
 /// Builds the keyframe index of a track: from the container's own index where it has one, reading only the keyframes that
@@ -34,9 +43,10 @@ package struct SourceIndexer {
         self.interrupt = interrupt
     }
 
-    package func makeIndex() throws(Failure) -> SourceIndex {
+    /// - Parameter opened: the source, opened and not yet read; `nil` opens it here. Its position is unknown afterwards.
+    package func makeIndex(_ opened: Demuxer? = nil) throws(Failure) -> SourceIndex {
         do {
-            let demuxer = try Demuxer(location: location, interrupt: interrupt)
+            let demuxer = try opened ?? Demuxer(location: location, interrupt: interrupt)
             demuxer.select(tracks: [track.index])
             if let index = try containerIndex(demuxer) { return index }
             // The container's index was of no use; the demuxer may have moved.
@@ -113,7 +123,8 @@ package struct SourceIndexer {
             keyframes: KeyframeIndex(
                 timeBase: track.timeBase, keyframes: keyframes, start: reading.start, end: reading.end,
                 sampleCount: isMOV ? entries.count { !$0.isDiscarded } : nil, origin: .container),
-            undecodable: reading.undecodable, bytesRead: demuxer.bytesRead, bytesTotal: demuxer.byteCount ?? 0,
+            undecodable: reading.undecodable, syncSampleCount: syncs.count, bytesRead: demuxer.bytesRead,
+            bytesTotal: demuxer.byteCount ?? 0,
             reorderDepth: nil)
     }
 
@@ -199,19 +210,27 @@ private struct KeyframeCollector {
     /// The keyframe whose leading pictures are still being counted.
     private var isCountingLeading = false
     private var recent = ReorderGauge()
+    private var opening = OpeningPictures()
+    /// Pictures that wait for the opening to be settled.
+    private var waiting: [Picture] = []
+
+    private struct Picture {
+        var pts: Int64
+        var duration: Int64
+        var isOwned: Bool
+    }
 
     init(timeBase: TimeBase) { self.timeBase = timeBase }
 
     /// PTS of the earliest owned picture so far.
     var firstOwned: Int64? { start }
-    var isLeadingSettled: Bool { !keyframes.isEmpty && !isCountingLeading }
+    var isLeadingSettled: Bool { opening.isSettled && !isCountingLeading }
 
     mutating func add(_ sample: Sample, offset: Int64) {
         defer { ordinal += 1 }
         guard let raw = sample.pts ?? sample.dts else { return }
         let pts = raw &+ offset
-        let isKey = sample.isSync
-        if isKey {
+        if RandomAccessPoint.isStart(sample, isFirst: ordinal == 0) {
             keyframes.append(
                 Keyframe(
                     pts: pts, dts: (sample.dts ?? raw) &+ offset, position: sample.position ?? -1, ordinal: ordinal,
@@ -221,26 +240,38 @@ private struct KeyframeCollector {
             if pts < keyframes[last].pts { keyframes[last].leading += 1 } else { isCountingLeading = false }
         }
         recent.add(pts)
-        guard let first = keyframes.first else {
-            undecodable += 1
-            return
-        }
-        // Leading pictures of the first keyframe refer to pictures that are not there, unless it starts a clean group.
-        if keyframes.count == 1, pts < first.pts, first.kind != .clean {
-            undecodable += 1
-            return
-        }
-        guard !sample.isDiscarded else { return }
-        start = min(start ?? pts, pts)
-        last.add(pts, duration: sample.duration)
+        let picture = Picture(
+            pts: pts, duration: sample.duration, isOwned: !sample.isDiscarded && SampleVisibility.isShown(sample))
+        if opening.isSettled { return take(picture) }
+        opening.add(sample, offset: offset)
+        waiting.append(picture)
+        if opening.isSettled { takeWaiting() }
     }
 
-    func finish(origin: KeyframeIndex.Origin) -> SourceIndex? {
-        guard let start, let end = last.end, !keyframes.isEmpty else { return nil }
+    private mutating func takeWaiting() {
+        for picture in waiting { take(picture) }
+        waiting = []
+    }
+
+    private mutating func take(_ picture: Picture) {
+        if let first = opening.firstShown, picture.pts < first {
+            undecodable += 1
+            return
+        }
+        guard picture.isOwned else { return }
+        start = min(start ?? picture.pts, picture.pts)
+        last.add(picture.pts, duration: picture.duration)
+    }
+
+    mutating func finish(origin: KeyframeIndex.Origin) -> SourceIndex? {
+        opening.finish()
+        takeWaiting()
+        guard let start, let end = last.end else { return nil }
         return SourceIndex(
             keyframes: KeyframeIndex(
                 timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin),
-            undecodable: undecodable, bytesRead: 0, bytesTotal: 0, reorderDepth: recent.depth)
+            undecodable: undecodable, syncSampleCount: keyframes.count, bytesRead: 0, bytesTotal: 0,
+            reorderDepth: recent.depth)
     }
 }
 

@@ -45,6 +45,9 @@ final class SourceFeed {
     /// Shown pictures read but not yet asked for, in ticks of the picture track.
     private var pictureTimes: [Int64] = []
     private var videoFront = Int64.min
+    /// The picture's samples in decode order, kept where the picture is copied.
+    private var pictures: [Sample] = []
+    private let copiesPicture: Bool
     private(set) var damage: [String] = []
 
     /// The exported range in nanoseconds of source time, for the copied tracks.
@@ -64,6 +67,7 @@ final class SourceFeed {
                 .asset, "\(job.source) changed: it has no track \(job.videoTrack) any more.", exitCode: .badSource)
         }
         videoTrack = demuxer.tracks[job.videoTrack]
+        copiesPicture = job.copiesPicture
         let access = ContainerAccess(demuxer.containerName)
         isDiscontinuous = access.isDiscontinuous
         videoUnroller = TimelineUnroller(timeBase: videoTrack.timeBase, isEnabled: isDiscontinuous)
@@ -138,6 +142,22 @@ final class SourceFeed {
         return taken.sorted()
     }
 
+    /// The picture's samples shown in `range`, for a plan that cuts only where decode order and presentation order agree; to be
+    /// asked for after `pictureTimes(below:)`.
+    func copiedSegment(in range: Range<Int64>) -> CopiedSegment {
+        var taken: [Sample] = []
+        var kept: [Sample] = []
+        for sample in pictures {
+            guard let pts = sample.pts, pts < range.upperBound else {
+                kept.append(sample)
+                continue
+            }
+            if pts >= range.lowerBound { taken.append(sample) }
+        }
+        pictures = kept
+        return CopiedSegment(taken, format: videoTrack.format)
+    }
+
     /// The lane's next sample, where it is read already.
     func front(lane index: Int) -> Sample? {
         let lane = lanes[index]
@@ -179,8 +199,13 @@ final class SourceFeed {
         let dts = (sample.dts ?? sample.pts ?? 0) &+ offset
         videoFront = max(videoFront, dts)
         front = max(front, dts.nanoseconds(in: sample.timeBase))
-        guard !sample.isDiscarded, SampleVisibility.isShown(sample), let pts = sample.pts ?? sample.dts else { return }
-        pictureTimes.append(pts &+ offset)
+        guard !sample.isDiscarded, let pts = sample.pts ?? sample.dts else { return }
+        if copiesPicture {
+            pictures.append(
+                sample.retimed(
+                    pts: pts &+ offset, dts: dts, duration: sample.duration, timeBase: sample.timeBase))
+        }
+        if SampleVisibility.isShown(sample) { pictureTimes.append(pts &+ offset) }
     }
 
     private func carry(_ sample: Sample, _ lane: Lane) throws(Failure) {

@@ -5,7 +5,7 @@ package import MediaTime
 internal import SourceAccess
 
 /// A completed segment in the spool, opened for reading.
-package final class SpooledSegment {
+package final class SpooledSegment: SegmentContent {
     package let index: Int
     package let format: FormatDescription
     private let table: SampleTable

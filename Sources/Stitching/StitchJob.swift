@@ -22,6 +22,8 @@ package struct StitchJob: Sendable {
     package var isRanged: Bool
     /// Source time where the exported part ends.
     package var rangeEnd: MediaTime?
+    /// The picture is copied from the source; no segment is asked for.
+    package var copiesPicture: Bool
     /// Places by which decode order runs ahead.
     package var reorderDepth: Int
     /// Expected number of pictures, for the size of the index.
@@ -31,7 +33,7 @@ package struct StitchJob: Sendable {
         temporary: String, container: Container, source: String, videoTrack: Int, segments: [Segment],
         timeBase: TimeBase,
         carried: [CarriedTrack], chapters: [Chapter], metadata: Metadata, origin: MediaTime, isRanged: Bool,
-        rangeEnd: MediaTime?, reorderDepth: Int, expectedFrames: Int
+        rangeEnd: MediaTime?, copiesPicture: Bool, reorderDepth: Int, expectedFrames: Int
     ) {
         self.temporary = temporary
         self.container = container
@@ -45,6 +47,7 @@ package struct StitchJob: Sendable {
         self.origin = origin
         self.isRanged = isRanged
         self.rangeEnd = rangeEnd
+        self.copiesPicture = copiesPicture
         self.reorderDepth = reorderDepth
         self.expectedFrames = expectedFrames
     }
@@ -58,10 +61,22 @@ extension StitchJob {
     }
 }
 
+/// A completed segment: the picture track's samples in decode order.
+package protocol SegmentContent: AnyObject {
+    var format: FormatDescription { get }
+    var count: Int { get }
+    /// In decode order, ticks of the job's time base.
+    var presentationTimes: [Int64] { get }
+    /// The sample with its bytes, at the times given.
+    func sample(
+        _ number: Int, pts: Int64, dts: Int64, duration: Int64, timeBase: TimeBase
+    ) throws(Failure) -> Sample
+}
+
 /// Delivers completed segments in order.
 package protocol SegmentSupply: Sendable {
-    /// Blocks until the segment is in the spool; throws when it never will be.
-    func segment(_ index: Int) throws(Failure) -> SpooledSegment
+    /// Blocks until the segment is there; throws when it never will be.
+    func segment(_ index: Int) throws(Failure) -> any SegmentContent
 }
 
 /// What the stitch did.
@@ -73,6 +88,8 @@ package struct StitchResult: Sendable {
     /// Source pictures that no segment returned, and returned pictures that the source does not have.
     package var missing = 0
     package var surplus = 0
+    /// Times of the copied pictures of each segment, sorted; empty where the picture was encoded.
+    package var copiedTimes: [[Int64]] = []
     /// The first few of each, in source ticks.
     package var examples: [Int64] = []
     /// XXH3-128 over the compressed bytes of the picture track.

@@ -17,9 +17,11 @@ package struct Stitcher: Sendable {
         self.interrupt = interrupt
     }
 
-    /// - Parameter progress: called after each segment with the number of segments written.
+    /// - Parameters:
+    ///   - supply: delivers the encoded segments; `nil` for a job that copies the picture.
+    ///   - progress: called after each segment with the number of segments written.
     package func run(
-        _ supply: any SegmentSupply, progress: (Int) -> Void = { _ in }
+        _ supply: (any SegmentSupply)?, progress: (Int) -> Void = { _ in }
     ) throws(Failure) -> StitchResult {
         var attempt = Attempt(reorderDepth: job.reorderDepth, indexScale: 1)
         while true {
@@ -30,7 +32,7 @@ package struct Stitcher: Sendable {
                 return result
             } catch let failure {
                 // Two bounds are estimates where the source does not tell them beforehand; each may be corrected once.
-                guard let better = attempt.corrected(after: failure, supply: supply, job: job) else { throw failure }
+                guard let better = attempt.corrected(after: failure, job: job) else { throw failure }
                 attempt = better
             }
         }
@@ -43,7 +45,7 @@ package struct Stitcher: Sendable {
         var isRepeat = false
         var reason = ""
 
-        func corrected(after failure: Failure, supply: any SegmentSupply, job: StitchJob) -> Attempt? {
+        func corrected(after failure: Failure, job: StitchJob) -> Attempt? {
             guard !isRepeat else { return nil }
             switch failure.code {
             case ReorderDepthExceeded.code:
@@ -106,13 +108,21 @@ private final class StitchPass {
         timeline = DecodeTimeline(depth: attempt.reorderDepth)
     }
 
-    func run(_ supply: any SegmentSupply, progress: (Int) -> Void) throws(Failure) -> StitchResult {
+    func run(_ supply: (any SegmentSupply)?, progress: (Int) -> Void) throws(Failure) -> StitchResult {
         for segment in job.segments {
             // While the segment is still encoded, the sound up to its end is made ready.
             try feed.readAhead(
                 toNanoseconds: min(segment.end, segment.start &+ prefetchLimit).nanoseconds(in: job.timeBase))
-            let spooled = try supply.segment(segment.index)
-            try compare(spooled, with: segment)
+            let source = try sourceTimes(of: segment)
+            let spooled: any SegmentContent
+            if job.copiesPicture {
+                spooled = feed.copiedSegment(in: segment.start..<segment.end)
+                result.copiedTimes.append(spooled.presentationTimes.sorted())
+            } else {
+                guard let supply else { throw Self.noSupply }
+                spooled = try supply.segment(segment.index)
+            }
+            compare(spooled, with: source)
             if muxer == nil {
                 // Some encoders announce no depth: the first segment shows it, as every segment is encoded alike.
                 let depth = max(attempt.reorderDepth, DecodeTimeline.depth(of: spooled.presentationTimes))
@@ -127,6 +137,9 @@ private final class StitchPass {
         return result
     }
 
+    private static let noSupply = Failure(
+        .storage, "Nothing delivers the encoded segments.", advice: "Report this.", fault: .environment)
+
     /// A minute of the source: what may wait in memory for a segment.
     private var prefetchLimit: Int64 {
         (try? MediaTime(value: 60, timescale: 1).ticks(in: job.timeBase)) ?? 0
@@ -134,10 +147,14 @@ private final class StitchPass {
 
     // MARK: Proof of the segment against the source
 
-    private func compare(_ spooled: SpooledSegment, with segment: Segment) throws(Failure) {
+    /// The times of the source's own pictures in the segment.
+    private func sourceTimes(of segment: Segment) throws(Failure) -> [Int64] {
         let isLast = segment.index == job.segments.count - 1
-        let source = try feed.pictureTimes(below: isLast && job.rangeEnd == nil ? .max : segment.end)
+        return try feed.pictureTimes(below: isLast && job.rangeEnd == nil ? .max : segment.end)
             .filter { $0 >= segment.start }
+    }
+
+    private func compare(_ spooled: any SegmentContent, with source: [Int64]) {
         let returned = spooled.presentationTimes.sorted()
         result.sourceFrames += source.count
         var left = source.makeIterator()
@@ -164,7 +181,7 @@ private final class StitchPass {
 
     // MARK: Header
 
-    private func start(with first: SpooledSegment) throws(Failure) {
+    private func start(with first: any SegmentContent) throws(Failure) {
         do {
             let shift = try shift(first)
             result.shift = shift
@@ -207,7 +224,7 @@ private final class StitchPass {
     }
 
     /// How far everything moves because the container holds no time below zero: the earliest decode time, made positive.
-    private func shift(_ first: SpooledSegment) throws -> MediaTime {
+    private func shift(_ first: any SegmentContent) throws -> MediaTime {
         guard !container.holdsNegativeTimes else { return .zero }
         var earliest = MediaTime.zero
         if container.storesDecodeTimes {
@@ -231,7 +248,7 @@ private final class StitchPass {
 
     // MARK: Samples
 
-    private func write(_ spooled: SpooledSegment, _ segment: Segment) throws(Failure) {
+    private func write(_ spooled: any SegmentContent, _ segment: Segment) throws(Failure) {
         guard let muxer, let format = video.format else { return }
         if spooled.format != format {
             throw Failure(

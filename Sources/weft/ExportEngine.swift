@@ -1,7 +1,6 @@
 internal import ClusterProtocol
 internal import Coordinator
 internal import Foundation
-internal import Synchronization
 
 /// Runs an export for the command line and tells how far it is.
 enum ExportEngine {
@@ -41,7 +40,7 @@ enum ExportEngine {
 private final class ProgressWatch: Sendable {
     private let session: ExportSession
     private let events: @Sendable (ExportEvent) -> Void
-    private let stopped = Atomic<Bool>(false)
+    private let stopped = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
 
     init(_ session: ExportSession, _ events: @escaping @Sendable (ExportEvent) -> Void) {
@@ -53,10 +52,7 @@ private final class ProgressWatch: Sendable {
         let thread = Thread { [self] in
             var rate = FrameRateGauge()
             let began = Date()
-            while !stopped.load(ordering: .acquiring) {
-                look(&rate, began: began)
-                Thread.sleep(forTimeInterval: 0.2)
-            }
+            repeat { look(&rate, began: began) } while stopped.wait(timeout: .now() + 0.2) == .timedOut
             for notice in session.takeNotices() { events(.notice(notice)) }
             ended.signal()
         }
@@ -65,7 +61,7 @@ private final class ProgressWatch: Sendable {
     }
 
     func stop() {
-        stopped.store(true, ordering: .releasing)
+        stopped.signal()
         ended.wait()
     }
 
@@ -78,6 +74,7 @@ private final class ProgressWatch: Sendable {
             case .opening: .opening
             case .planning: .planning
             case .encoding: .encoding
+            case .stitching: .stitching
             case .proving: .proving
             }
         progress.framesDone = snapshot.framesDone
@@ -86,6 +83,7 @@ private final class ProgressWatch: Sendable {
         progress.secondsTotal = snapshot.secondsTotal > 0 ? snapshot.secondsTotal : nil
         progress.segmentsDone = snapshot.segmentsDone
         progress.segmentsTotal = snapshot.segmentsTotal > 0 ? snapshot.segmentsTotal : nil
+        progress.segmentsStitched = snapshot.segmentsStitched
         progress.slotsBusy = snapshot.slotsBusy
         progress.slotsTotal = snapshot.slotsTotal
         progress.bytes = snapshot.bytes

@@ -9,6 +9,7 @@ extension SourceEngine {
         try await BlockingThread.run("plan") { () throws(Failure) in try makePlan(request) }
     }
 
+    /// `--start` and `--end` are times of the presentation, which begins where the picture does.
     private static func makePlan(_ request: PlanRequest) throws(Failure) -> PlanReport {
         let interrupt = InterruptFlag()
         let track = try pictureTrack(of: request.source, interrupt: interrupt)
@@ -19,8 +20,8 @@ extension SourceEngine {
             let timeBase = index.keyframes.timeBase
             let plan = try SegmentPlan.make(
                 index: index.keyframes, target: request.segmentDuration ?? SegmentPlan.defaultTarget,
-                start: request.start.map { try $0.ticks(in: timeBase) },
-                end: request.end.map { try $0.ticks(in: timeBase) })
+                start: request.start.map { try index.keyframes.start &+ $0.ticks(in: timeBase) },
+                end: request.end.map { try index.keyframes.start &+ $0.ticks(in: timeBase) })
             return try report(request.source, track: track, index: index, plan: plan)
         } catch let error as SegmentPlanError {
             throw Failure(planning: error, request.source)
@@ -49,14 +50,14 @@ extension SourceEngine {
         func time(_ ticks: Int64) throws -> MediaTime { try MediaTime(ticks: ticks, in: unit) }
         let first = plan.segments.first?.start ?? 0
         let last = plan.segments.last?.end ?? 0
-        var warnings = plan.notes.map(\.message)
+        var warnings = index.remarks(on: plan)
         if index.undecodable > 0 {
             warnings.append(
-                "\(index.undecodable) samples before the first clean keyframe cannot be decoded and are left out.")
+                "\(index.undecodable) samples before the first clean keyframe show nothing and are left out.")
         }
         return PlanReport(
             source: source, track: track.index, codec: track.format.codecName, timescale: unit.denominator,
-            index: index.keyframes.origin.rawValue, keyframes: index.keyframes.keyframes.count,
+            index: index.keyframes.origin.rawValue, keyframes: index.syncSampleCount,
             bytesRead: index.bytesRead, sourceBytes: index.bytesTotal > 0 ? index.bytesTotal : nil,
             duration: try time(last).subtracting(time(first)),
             segments: try plan.segments.map { segment in

@@ -8,6 +8,17 @@ struct VerifyReport: Codable, Hashable, Sendable {
     var tracks: [Track]
     /// Empty when everything holds.
     var findings: [Finding]
+    /// Differences that are no fault: another size or pixel format, what a container cannot hold.
+    var notes: [Finding] = []
+    /// Of the pictures that were compared.
+    var pictures: Pictures?
+
+    struct Pictures: Codable, Hashable, Sendable {
+        var compared: Int
+        /// Luma, in decibels; 100 for equal pictures.
+        var lowestPsnr: Double?
+        var meanPsnr: Double?
+    }
 
     struct Track: Codable, Hashable, Sendable {
         var index: Int
@@ -40,7 +51,13 @@ extension VerifyReport {
             }
             text += "\n" + list.text
         }
-        let scope = full ? "timestamps and pictures at the joins" : "timestamps"
+        for note in notes { text += "note: " + (note.track < 0 ? "" : "track \(note.track): ") + note.detail + "\n" }
+        if let pictures, let lowest = pictures.lowestPsnr, let mean = pictures.meanPsnr {
+            text +=
+                "\(Wording.count(pictures.compared, "picture")) compared: luma PSNR \(Wording.decimal(mean, 1)) dB on "
+            text += "average, \(Wording.decimal(lowest, 1)) dB at least\n"
+        }
+        let scope = full ? "timestamps and pictures" : "timestamps"
         text += pass ? "\npass: \(scope) hold\n" : "\nFAIL: \(Wording.count(findings.count, "finding"))\n"
         return text
     }

@@ -1,0 +1,87 @@
+package import Media
+internal import SegmentPlan
+
+/// Where the film of a picture track really begins: the first picture from which on a decoder that starts at the track's
+/// beginning shows every one.
+///
+/// A track that starts with a clean keyframe shows all. Others start inside a group of pictures, with a keyframe whose leading
+/// pictures refer to what is not there (H.265 §8.1.3, NoRaslOutputFlag), with a first sample that nobody flagged, or without
+/// any keyframe. What is shown then differs by codec, so it is not guessed: the opening is decoded and looked at.
+///
+/// Feed the samples of the track in decode order until it is settled.
+package struct OpeningPictures {
+    /// Held at most before they are decoded; what shows nothing until then is left out.
+    private static let sampleLimit = 512
+    private static let byteLimit = 128 << 20
+
+    package private(set) var isSettled = false
+    /// Pictures before this time are not shown; `nil` where all are.
+    package private(set) var firstShown: Int64?
+
+    private var held: [Sample] = []
+    private var heldBytes = 0
+    private var keyframe: (pts: Int64, isClean: Bool)?
+
+    package init() {}
+
+    /// - Parameter offset: added to the sample's raw times.
+    package mutating func add(_ sample: Sample, offset: Int64) {
+        guard !isSettled, let raw = sample.pts ?? sample.dts else { return }
+        let pts = raw &+ offset
+        let isClean =
+            RandomAccessPoint.isStart(sample, isFirst: held.isEmpty) && RandomAccessPoint.kind(of: sample) == .clean
+        if held.isEmpty, keyframe == nil, isClean {
+            isSettled = true
+            return
+        }
+        if let keyframe, sample.isSync || pts >= keyframe.pts { return settle() }
+        if keyframe == nil, sample.isSync { keyframe = (pts, isClean) }
+        held.append(
+            sample.retimed(
+                pts: sample.pts.map { $0 &+ offset }, dts: sample.dts.map { $0 &+ offset }, duration: sample.duration,
+                timeBase: sample.timeBase))
+        heldBytes += sample.size
+        if held.count >= Self.sampleLimit || heldBytes >= Self.byteLimit { settle() }
+    }
+
+    /// The track has ended.
+    package mutating func finish() {
+        guard !isSettled else { return }
+        settle()
+        isSettled = true
+    }
+
+    private mutating func settle() {
+        let candidates = held.filter { !$0.isDiscarded && SampleVisibility.isShown($0) }
+            .compactMap { $0.pts ?? $0.dts }.sorted()
+        let shown = Self.decode(held) ?? Set(candidates.filter { time in keyframe.map { time >= $0.pts } ?? false })
+        held = []
+        heldBytes = 0
+        let suffix = candidates.reversed().prefix { shown.contains($0) }
+        if let first = suffix.last {
+            firstShown = first == candidates.first && firstShown == nil ? nil : first
+            isSettled = true
+        } else if let keyframe {
+            firstShown = keyframe.pts
+            isSettled = true
+        } else if let last = candidates.last {
+            // Nothing yet: the film begins later.
+            firstShown = max(firstShown ?? last, last &+ 1)
+        }
+    }
+
+    /// - Returns: the times of the pictures that these samples give; `nil` where there is no decoder for them.
+    private static func decode(_ samples: [Sample]) -> Set<Int64>? {
+        guard let first = samples.first,
+            let decoder = try? DecompressionSession(format: first.format, timeBase: first.timeBase)
+        else { return nil }
+        var times: Set<Int64> = []
+        func note(_ frame: Frame) {
+            if let pts = frame.pts { times.insert(pts) }
+        }
+        // A sample that cannot be decoded shows nothing, and that is the answer.
+        for sample in samples { try? decoder.decode(sample, output: note) }
+        try? decoder.finish(output: note)
+        return times
+    }
+}

@@ -1,0 +1,125 @@
+internal import Media
+internal import MediaTime
+internal import SourceAccess
+
+/// What one pass over a track's samples tells of its time line.
+struct TrackScan {
+    let track: Track
+    /// Presentation times of what is shown or heard, in ticks, sorted once the scan is finished.
+    private(set) var times: [Int64] = []
+    private(set) var hidden = 0
+    private(set) var discarded = 0
+    private(set) var undecodable = 0
+    private(set) var untimed = 0
+    private(set) var syncs: [Int64] = []
+    private(set) var order: DecodeOrderCheck
+    /// End of the last sample; `nil` without any.
+    private(set) var end: Int64?
+    /// The longest sample.
+    private(set) var longest: Int64 = 0
+    private(set) var sound = SoundScan()
+    private(set) var anchors = SoundAnchors()
+
+    private var unroller: TimelineUnroller
+    private var opening = OpeningPictures()
+
+    init(track: Track, isDiscontinuous: Bool, storesDecodeTimes: Bool) {
+        self.track = track
+        unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: isDiscontinuous)
+        order = DecodeOrderCheck(isStored: storesDecodeTimes)
+    }
+
+    mutating func add(_ sample: Sample) {
+        let offset = unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
+        order.add(sample, offset: offset)
+        guard let raw = sample.pts ?? sample.dts else {
+            untimed += 1
+            return
+        }
+        let pts = raw &+ offset
+        switch track.mediaType {
+        case .video:
+            if !opening.isSettled { opening.add(sample, offset: offset) }
+            guard isShown(sample) else { return }
+            if sample.isSync { syncs.append(pts) }
+        case .audio:
+            anchors.add(sample, pts: pts)
+            guard !sample.isDiscarded else { return discarded += 1 }
+            sound.add(sample, pts: pts)
+        case .subtitle:
+            guard !Self.isBlank(sample) else { return }
+        default: break
+        }
+        times.append(pts)
+        longest = max(longest, sample.duration)
+        end = max(end ?? pts, pts &+ sample.duration)
+    }
+
+    private mutating func isShown(_ sample: Sample) -> Bool {
+        if sample.isDiscarded {
+            discarded += 1
+            return false
+        }
+        if !SampleVisibility.isShown(sample) {
+            hidden += 1
+            return false
+        }
+        return true
+    }
+
+    /// Timed text in MP4 fills the time between two captions with empty samples (3GPP TS 26.245 §5.17).
+    private static func isBlank(_ sample: Sample) -> Bool {
+        switch sample.format.codecName {
+        case "mov_text": sample.size <= 2
+        default: sample.size == 0
+        }
+    }
+
+    mutating func finish() {
+        times.sort()
+        guard track.mediaType == .video else { return }
+        opening.finish()
+        guard let first = opening.firstShown else { return }
+        undecodable = times.prefix { $0 < first }.count
+        times.removeFirst(undecodable)
+        syncs.removeAll { $0 < first }
+    }
+}
+
+/// What a pass over a track of sound tells: where it is first heard, where it ends, and its holes.
+struct SoundScan {
+    /// Ticks of the track.
+    private(set) var first: Int64?
+    /// Samples of priming that a decoder drops at the start.
+    private(set) var priming: Int64 = 0
+    /// Samples of padding that a decoder drops at the end.
+    private(set) var padding: Int64 = 0
+    /// Start and length of the holes, in ticks.
+    private(set) var gaps: [(start: Int64, length: Int64)] = []
+    private var front: Int64?
+    private var isFrontKnown = false
+
+    mutating func add(_ sample: Sample, pts: Int64) {
+        let skip = Self.skip(of: sample)
+        if first == nil {
+            first = pts
+            priming = skip.start
+        }
+        padding = skip.end
+        if let front, pts > front, isFrontKnown { gaps.append((front, pts &- front)) }
+        front = max(front ?? pts, pts &+ sample.duration)
+        // libavformat does not tell how long Matroska's first packet lasts.
+        isFrontKnown = sample.duration > 0
+    }
+
+    /// libav's side data: two 32-bit little-endian numbers of samples.
+    private static func skip(of sample: Sample) -> (start: Int64, end: Int64) {
+        guard let bytes = sample.attachments.first(where: { $0.kind == .skipSamples })?.bytes, bytes.count >= 8 else {
+            return (0, 0)
+        }
+        func number(_ offset: Int) -> Int64 {
+            (0..<4).reduce(0) { $0 | Int64(bytes[offset + $1]) << (8 * Int64($1)) }
+        }
+        return (number(0), number(4))
+    }
+}
