@@ -78,6 +78,7 @@ let package = Package(
         tests(of: "Stitching", ["ClusterProtocol", "Media", "MediaTime", "SourceAccess", "Support"]),
         tests(of: "Verification", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "SourceAccess", "Support"]),
         tests(of: "weft", ["ClusterProtocol", "MediaTime"]),
+        .testTarget(name: "ServiceTests", dependencies: ["weft"], swiftSettings: strict),
         // What several test targets need.
         .target(name: "Support", path: "Tests/Support", swiftSettings: strict),
     ],

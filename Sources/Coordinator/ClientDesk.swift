@@ -189,7 +189,8 @@ final class ClientDesk: CoordinatorDesk {
         case .leaseEnded(let fence, let worker, let job, let segment, let state, let failure):
             guard state != .finished else { return }
             log.end(fence, state, failure, frames: handler.leases[fence]?.frames ?? 0)
-            if let failure { log.note("lost", job: job, segment: segment, worker: worker, failure.message) }
+            let kind = failure?.boundary == .transport ? "lost" : "attempt_failed"
+            if let failure { log.note(kind, job: job, segment: segment, worker: worker, failure.message) }
         case .reattached(_, let worker, let job, let segment):
             log.note("reattached", job: job, segment: segment, worker: worker, "The slot came back with its lease.")
         case .workerJoined(let worker): log.note("joined", worker: worker, "The slot joined.")

@@ -64,8 +64,10 @@ enum JobWatch {
             let style = TerminalStyle(isTerminal: StandardStream.error.isTerminal, environment: environment)
             let failure = report.failure ?? Failure(.resources, "The job \(report.job) failed.")
             StandardStream.error.write(FailureBlock(failure: failure, style: style).text)
-            let retry = "finished segments are kept: `weft retry \(report.job)`"
-            StandardStream.error.write("  \(report.segmentsDone) of \(report.segments) \(retry)\n")
+            if report.segments > 0 {
+                let retry = "segments are done and kept; `weft retry \(report.job)` goes on from them"
+                StandardStream.error.write("  \(report.segmentsDone) of \(report.segments) \(retry)\n")
+            }
             return failure.exitCode == .done ? .jobFailed : failure.exitCode
         }
     }
