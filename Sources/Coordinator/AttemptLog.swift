@@ -42,10 +42,13 @@ final class AttemptLog {
     private var events: [Event] = []
     private let store: StoreBox
     private let storage: SerialThread
+    private let link: CoordinatorLink
+    private var isWriting = false
 
-    init(store: StoreBox, storage: SerialThread) {
+    init(store: StoreBox, storage: SerialThread, link: CoordinatorLink) {
         self.store = store
         self.storage = storage
+        self.link = link
     }
 
     func grant(_ grant: Grant) {
@@ -54,6 +57,8 @@ final class AttemptLog {
                 lease: grant.lease, job: grant.job, segment: grant.segment, worker: grant.worker, granted: Clock.wall))
         let words = grant.isSpeculative ? "a second slot tries it too" : "leased"
         note("leased", job: grant.job, segment: grant.segment, worker: grant.worker, words)
+        // Only a grant that is stored can be taken up again after a crash: not later than the disk allows.
+        if !isWriting { flush() }
     }
 
     func end(_ lease: Fence, _ state: AttemptState, _ failure: Failure?, frames: Int) {
@@ -74,6 +79,11 @@ final class AttemptLog {
 
     var isEmpty: Bool { grants.isEmpty && ends.isEmpty && failures.isEmpty && events.isEmpty }
 
+    private func written() {
+        isWriting = false
+        if !grants.isEmpty { flush() }
+    }
+
     /// Hands everything to the storage thread, before whatever is asked of that thread next.
     func flush() {
         guard !isEmpty else { return }
@@ -82,8 +92,11 @@ final class AttemptLog {
         self.ends = []
         self.failures = []
         self.events = []
-        let store = store
+        let (store, link) = (store, link)
+        let log = LogReference(self)
+        isWriting = true
         storage.perform {
+            defer { link.perform { _ in log.value?.written() } }
             do throws(Failure) {
                 try store.use { (store) throws(JobStoreError) in
                     try store.transaction { () throws(JobStoreError) in
@@ -107,4 +120,11 @@ final class AttemptLog {
             }
         }
     }
+}
+
+/// The log in closures that run on the endpoint's thread only, where it lives.
+private final class LogReference: @unchecked Sendable {
+    private(set) weak var value: AttemptLog?
+
+    init(_ value: AttemptLog) { self.value = value }
 }

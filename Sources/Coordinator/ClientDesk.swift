@@ -38,7 +38,7 @@ final class ClientDesk: CoordinatorDesk {
         self.handler = handler
         self.directory = directory
         self.roots = roots
-        log = AttemptLog(store: handler.store, storage: handler.storage)
+        log = AttemptLog(store: handler.store, storage: handler.storage, link: handler.link)
         for job in known {
             jobs[job.id] = job
             order.append(job.id)

@@ -93,6 +93,7 @@ enum OptionTable {
         JobCommands.job,
         JobCommands.segments,
         JobCommands.workers,
+        TopCommand.entry,
         JobCommands.events,
         ControlCommands.retry,
         ControlCommands.cancel,
