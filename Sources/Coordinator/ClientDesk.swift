@@ -19,6 +19,7 @@ final class ClientDesk: CoordinatorDesk {
     var followers: [Follower] = []
     /// Events up to this one were sent to the followers.
     var lastEvent: Int64 = 0
+    private var hasBegun = false
     private var lastCleaning = Clock.now
 
     /// Jobs that are planned, encoded or stitched at the same time; each takes a thread.
@@ -51,6 +52,7 @@ final class ClientDesk: CoordinatorDesk {
             log.note("recovered", job: id, "The coordinator was started again; finished segments are kept.")
         }
         admit()
+        hasBegun = true
     }
 
     func end() { log.flush() }
@@ -94,7 +96,13 @@ final class ClientDesk: CoordinatorDesk {
 
     private func planned(_ id: JobID, _ plan: StoredPlan) { jobs[id]?.plan = plan }
 
+    func isPlanning(_ id: JobID) -> Bool {
+        guard let job = jobs[id] else { return false }
+        return job.phase == .planning || (job.phase == .queued && !hasBegun && !job.isPaused)
+    }
+
     private func submitted(_ id: JobID) {
+        defer { handler.releaseHellos(of: id) }
         guard let job = jobs[id], job.phase == .planning else { return }
         // All segments may have been there already.
         jobs[id]?.phase = handler.scheduler.jobStatus(id)?.state == .finished ? .stitching : .running
@@ -130,6 +138,7 @@ final class ClientDesk: CoordinatorDesk {
         }
         jobs[id]?.interrupt = nil
         handler.forget(id)
+        handler.releaseHellos(of: id)
         if let ended = jobs[id] { report.state = ended.state }
         report.etaSeconds = nil
         jobs[id]?.report = report

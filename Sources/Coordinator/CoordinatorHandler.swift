@@ -25,6 +25,8 @@ final class CoordinatorHandler: EndpointHandler {
     private(set) var leases: [Fence: OpenLease] = [:]
     private(set) var tallies: [SlotPlace: WorkerTally] = [:]
     private var proofs = EncoderProofs()
+    /// Slots that came back with leases of jobs that are just being planned again.
+    private var heldHellos: [PeerIdentity: Hello] = [:]
     /// Results that are being made durable, and slots that wait for that before they get more work.
     private var storing = 0
     private var waiting: [WorkerID] = []
@@ -86,6 +88,11 @@ final class CoordinatorHandler: EndpointHandler {
     func submit(_ job: JobRuntime, spec: JobSpec, progress: JobProgress) {
         jobs[job.id] = job
         handle(.jobSubmitted(spec, progress: progress))
+    }
+
+    /// The job is there, or will not be: slots that waited with their leases are answered.
+    func releaseHellos(of id: JobID) {
+        for (identity, hello) in heldHellos where hello.resume?.job == id.text { greet(hello, identity) }
     }
 
     /// Some segments are for one node only.
@@ -157,6 +164,12 @@ final class CoordinatorHandler: EndpointHandler {
 
     private func greet(_ hello: Hello, _ identity: PeerIdentity) {
         guard hello.role == .slot else { return }
+        if let resume = hello.resume, desk?.isPlanning(JobID(resume.job)) == true {
+            // Its lease is known once the job is there again; the slot keeps its work until then.
+            heldHellos[identity] = hello
+            return
+        }
+        heldHellos[identity] = nil
         let worker = WorkerID(node: hello.node, slot: hello.slot, incarnation: UInt64(hello.incarnation) ?? 0)
         // A slot that starts again has a new socket; nothing more comes from the one before.
         for (old, peer) in peers where peer.worker.node == worker.node && peer.worker.slot == worker.slot {
@@ -486,6 +499,7 @@ final class CoordinatorHandler: EndpointHandler {
 
     private func forget(_ identity: PeerIdentity) {
         desk?.peerLeft(identity)
+        heldHellos[identity] = nil
         guard let peer = peers.removeValue(forKey: identity) else { return }
         if identities[peer.worker] == identity { identities[peer.worker] = nil }
         waiting.removeAll { $0 == peer.worker }

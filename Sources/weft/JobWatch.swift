@@ -89,7 +89,10 @@ extension ExportProgress {
         framesDone = report.frames
         segmentsDone = report.segmentsDone
         segmentsTotal = report.segments > 0 ? report.segments : nil
-        secondsTotal = report.duration.seconds
+        if report.segments > 0 {
+            secondsTotal = report.duration.seconds
+            secondsDone = report.duration.seconds * Double(report.segmentsDone) / Double(report.segments)
+        }
         slotsBusy = report.slots
         slotsTotal = report.slots
         bytes = report.outputBytes

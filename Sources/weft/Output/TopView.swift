@@ -72,7 +72,14 @@ struct TopView: Sendable {
                 cells[cell] = max(cells[cell], rank)
             }
         }
-        return cells.map { $0.mark(style) }.joined()
+        var text = ""
+        var rest = cells[...]
+        while let rank = rest.first {
+            let run = rest.prefix { $0 == rank }
+            text += rank.mark(style, count: run.count)
+            rest = rest.dropFirst(run.count)
+        }
+        return text
     }
 
     /// What a column shows when several segments fall into it: the worst.
@@ -90,13 +97,16 @@ struct TopView: Sendable {
 
         static func < (left: Rank, right: Rank) -> Bool { left.rawValue < right.rawValue }
 
-        func mark(_ style: TerminalStyle) -> String {
-            switch self {
-            case .none: " "
-            case .done: style.isUnicode ? "█" : "#"
-            case .pending: style.dim(style.isUnicode ? "·" : ".")
-            case .running: style.yellow(style.isUnicode ? "▒" : "+")
-            case .failed: style.red("x")
+        func mark(_ style: TerminalStyle, count: Int) -> String {
+            func run(_ unicode: String, _ plain: String) -> String {
+                String(repeating: style.isUnicode ? unicode : plain, count: count)
+            }
+            return switch self {
+            case .none: run(" ", " ")
+            case .done: run("█", "#")
+            case .pending: style.dim(run("·", "."))
+            case .running: style.yellow(run("▒", "+"))
+            case .failed: style.red(run("x", "x"))
             }
         }
     }
