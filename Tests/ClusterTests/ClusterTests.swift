@@ -60,6 +60,20 @@ struct ClusterTests {
         #expect(!FileManager.default.fileExists(atPath: workshop.file("never.mp4")) && workshop.leftovers.isEmpty)
     }
 
+    @Test("An export that was stopped for a while (Ctrl-Z) goes on, and blames no slot for its own silence")
+    func stoppedCoordinator() throws {
+        try workshop.makeClip(seconds: 12)
+        let export = try RunningExport(workshop, to: "out.mp4", Self.paced + ["--workers", "2"])
+        try awaited("a segment") { workshop.spooled.isEmpty ? nil : true }
+        export.signal(SIGSTOP)
+        // Longer than the silence after which a slot is taken for lost.
+        sleep(22)
+        export.signal(SIGCONT)
+        let ending = try export.ending()
+        #expect(ending.code == 0 && ending.isProved, "\(ending.words)")
+        #expect(ending.warnings.isEmpty, "\(ending.warnings)")
+    }
+
     // MARK: Interruptions
 
     @Test("Ctrl-C stops within two seconds and leaves no file; --resume encodes the rest to the same bytes")
