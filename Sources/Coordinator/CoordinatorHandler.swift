@@ -54,7 +54,14 @@ final class CoordinatorHandler: EndpointHandler {
         scheduler = Scheduler(firstLease: Fence(firstLease))
     }
 
-    private var now: Instant { Instant(nanoseconds: Int64(clamping: Clock.now)) }
+    /// Monotonic nanoseconds, without the time for which this process was stopped (Ctrl-Z, a debugger): slots went on
+    /// meanwhile, and their silence is not theirs.
+    private var clock: UInt64 { Clock.now &- suspended }
+    private var suspended: UInt64 = 0
+    private var lastTick = Clock.now
+    private static let longestPause: UInt64 = 3_000_000_000
+
+    private var now: Instant { Instant(nanoseconds: Int64(clamping: clock)) }
 
     // MARK: Jobs
 
@@ -79,7 +86,7 @@ final class CoordinatorHandler: EndpointHandler {
         }
         if case .hello(let hello) = decoded { return greet(hello, identity) }
         guard let worker = peers[identity]?.worker else { return send(.identify(Identify()), to: identity) }
-        peers[identity]?.heard = Clock.now
+        peers[identity]?.heard = clock
         handle(decoded, payload, from: worker, identity)
     }
 
@@ -90,7 +97,7 @@ final class CoordinatorHandler: EndpointHandler {
         for (old, peer) in peers where peer.worker.node == worker.node && peer.worker.slot == worker.slot {
             if old != identity { forget(old) }
         }
-        peers[identity] = Peer(worker: worker, heard: Clock.now)
+        peers[identity] = Peer(worker: worker, heard: clock)
         identities[worker] = identity
         send(
             .welcome(
@@ -293,7 +300,7 @@ final class CoordinatorHandler: EndpointHandler {
             }
         case .jobHeld(_, _, let failure):
             guard storageTrouble == nil else { break }
-            storageTrouble = (Clock.now, failure)
+            storageTrouble = (clock, failure)
             telemetry.notice(
                 "\(failure.message) Trying again for \(Int(Self.storagePatience)) s. \(failure.advice)")
         case .nodeBarred(_, let node, let failure):
@@ -305,12 +312,15 @@ final class CoordinatorHandler: EndpointHandler {
     // MARK: Time
 
     func tick() {
+        let pause = Clock.now &- lastTick
+        if pause > Self.longestPause { suspended += pause }
+        lastTick = Clock.now
         if let deadline = scheduler.nextDeadline, deadline < now || deadline == now { handle(.tick) }
-        if let trouble = storageTrouble, Double(Clock.now &- trouble.since) > Self.storagePatience * 1e9 {
+        if let trouble = storageTrouble, Double(clock) - Double(trouble.since) > Self.storagePatience * 1e9 {
             for job in jobs.values { job.board.fail(trouble.failure) }
         }
         let silence = UInt64(Self.livenessSeconds * 1e9)
-        for (identity, peer) in peers where Clock.now &- peer.heard > silence {
+        for (identity, peer) in peers where clock > peer.heard &+ silence {
             handle(
                 .workerLost(
                     peer.worker,
