@@ -191,7 +191,7 @@ struct ExportPlanner {
             let source = SourceReference(location: order.source, fingerprint: fingerprint, videoTrack: video.index)
             let stitch = StitchJob(
                 temporary: "", container: container, source: order.source, videoTrack: video.index,
-                segments: plan.segments, timeBase: video.timeBase, carried: selection.carried,
+                tracks: demuxer.tracks, segments: plan.segments, timeBase: video.timeBase, carried: selection.carried,
                 chapters: try Self.chapters(demuxer.chapters, origin: origin, isRanged: isRanged, end: end),
                 metadata: demuxer.metadata, origin: origin, isRanged: isRanged,
                 rangeEnd: order.settings.end == nil ? nil : end, copiesPicture: recipe.encoder == "copy",
