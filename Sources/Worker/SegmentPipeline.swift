@@ -42,7 +42,7 @@ final class SegmentPipeline {
     }
 
     func run(into sink: any SampleSink) throws(Failure) -> Outcome {
-        try source.begin(segment)
+        try source.begin(segment, goesOn: recipe.filterMargin > 0)
         return recipe.encoder == "copy" ? try copy(into: sink) : try encode(into: sink)
     }
 
@@ -84,10 +84,7 @@ final class SegmentPipeline {
         let encoder: CompressionSession
         do throws(MediaError) {
             graph = try path.makeGraph(for: path.initialFormat())
-            guard let output = graph.outputFormat else {
-                throw MediaError(.filter, .invalidSettings, "The filter “\(recipe.filter)” delivers no picture.")
-            }
-            encoder = try path.makeEncoder(for: output)
+            encoder = try path.makeEncoder()
         } catch {
             throw Failure(error, role: .encode)
         }
@@ -121,11 +118,14 @@ final class SegmentPipeline {
         private var firstError: MediaError?
         private var repaired = 0
         private var formatChanges = 0
+        private var hasFiltered = false
+        private var margin: FilterMargin
 
         init(_ pipeline: SegmentPipeline, graph: FilterGraph, queue: BoundedQueue<Frame>) throws(Failure) {
             self.pipeline = pipeline
             self.graph = graph
             self.queue = queue
+            margin = FilterMargin(pipeline.segment, frames: pipeline.recipe.filterMargin)
             let track = pipeline.source.track
             do {
                 decoder = try DecompressionSession(format: track.format, timeBase: track.timeBase)
@@ -151,7 +151,7 @@ final class SegmentPipeline {
         }
 
         mutating func run() throws(Failure) {
-            while let sample = try pipeline.readSample() {
+            while !margin.isComplete, let sample = try pipeline.readSample() {
                 var mark = LeaseGauge.now
                 var decoded: [Frame] = []
                 do {
@@ -182,15 +182,27 @@ final class SegmentPipeline {
                 undecodable += 1
                 return
             }
-            guard pts >= pipeline.segment.start, pts < pipeline.segment.end else { return }
-            var time = pts
-            if let lastPTS, time <= lastPTS {
-                time = lastPTS + 1
-                repaired += 1
+            switch margin.place(frame, at: pts) {
+            case .nowhere: return
+            case .margin: try pass(frame, at: pts)
+            case .segment(let before):
+                for frame in before { try pass(frame, at: frame.pts ?? pts) }
+                var time = pts
+                if let lastPTS, time <= lastPTS {
+                    time = lastPTS + 1
+                    repaired += 1
+                }
+                lastPTS = time
+                try pass(frame, at: time)
             }
-            lastPTS = time
+        }
+
+        private mutating func pass(_ frame: Frame, at time: Int64) throws(Failure) {
             if !graph.accepts(frame) {
-                formatChanges += 1
+                if hasFiltered {
+                    formatChanges += 1
+                    if pipeline.recipe.isStrict { throw Self.formatChange(frame, at: time) }
+                }
                 try filter { (graph, output) throws(MediaError) in try graph.finish(output: output) }
                 do {
                     graph = try pipeline.path.makeGraph(for: frame.format)
@@ -198,8 +210,17 @@ final class SegmentPipeline {
                     throw Failure(error, role: .encode)
                 }
             }
-            let owned = frame.retimed(pts: time, duration: frame.duration, timeBase: frame.timeBase)
-            try filter { (graph, output) throws(MediaError) in try graph.process(owned, output: output) }
+            hasFiltered = true
+            let timed = frame.retimed(pts: time, duration: frame.duration, timeBase: frame.timeBase)
+            try filter { (graph, output) throws(MediaError) in try graph.process(timed, output: output) }
+        }
+
+        private static func formatChange(_ frame: Frame, at time: Int64) -> Failure {
+            Failure(
+                .format,
+                "The picture format changes to \(frame.width)×\(frame.height) \(frame.pixelFormat) at tick \(time), and --strict "
+                    + "refuses to convert it.",
+                advice: "Leave out --strict to bring all pictures to the format of the first.", fault: .source)
         }
 
         private func filter(
@@ -213,7 +234,7 @@ final class SegmentPipeline {
                 throw Failure(error, role: .encode)
             }
             pipeline.gauge.add(.filter, since: start)
-            for frame in filtered where !queue.push(frame) { throw Failure.interrupted }
+            for frame in filtered where margin.owns(frame) && !queue.push(frame) { throw Failure.interrupted }
         }
     }
 }
