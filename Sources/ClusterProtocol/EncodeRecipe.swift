@@ -34,6 +34,9 @@ package struct EncodeRecipe: Hashable, Sendable, Codable {
     /// Frames before and after a segment that the filter chain is given too, because it looks at neighbours; what it makes of
     /// them is left out.
     package var filterMargin = 0
+    /// Metadata of single pictures that is put beside them as it stood in the source.
+    package var carriesHDR10Plus = false
+    package var carriesDolbyVision = false
     /// A change of the picture's format on the way is an error.
     package var isStrict = false
 
@@ -49,6 +52,8 @@ package struct EncodeRecipe: Hashable, Sendable, Codable {
         case masteringDisplay = "mastering_display"
         case contentLight = "content_light"
         case filterMargin = "filter_margin"
+        case carriesHDR10Plus = "hdr10plus"
+        case carriesDolbyVision = "dolby_vision"
         case isStrict = "strict"
     }
 

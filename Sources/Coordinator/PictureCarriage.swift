@@ -15,9 +15,10 @@ struct PictureCarriage {
 
     init(
         track: Track, pictures: FirstPictures, chain: PictureChain, container: Container, encoder: String,
-        traits: EncoderTraits, scan: CompressionSettings.Scan
+        traits: EncoderTraits, scan: CompressionSettings.Scan, carriesDolbyVision: Bool
     ) {
         attachments = track.attachments.filter { Self.lasting.contains($0.kind) }
+        if carriesDolbyVision { attachments += track.attachments.filter { $0.kind == .dolbyVision } }
         if chain.turnsPixels { attachments.removeAll { $0.kind == .displayMatrix } }
         if !chain.turnsPixels { losses += Self.rotationLoss(track, container) }
         if let conflict = pictures.colourConflict { warnings.append(conflict) }
@@ -60,36 +61,5 @@ struct PictureCarriage {
         }
         let turn = track.rotation == 0 ? "mirroring" : "rotation by \(Int(track.rotation.rounded())) degrees"
         return ["The \(turn) is not carried: \(container) holds none here. --apply-rotation turns the pixels instead."]
-    }
-
-    // MARK: Dynamic metadata
-
-    /// Refuses to lose dynamic metadata that nobody gave up.
-    static func check(
-        _ pictures: FirstPictures, chain: PictureChain, allowed: Set<ExportSettings.AllowedLoss>, encoder: String
-    ) throws(Failure) -> [String] {
-        guard !chain.mapsTone else { return [] }
-        var lost: [(loss: ExportSettings.AllowedLoss, name: String)] = []
-        if pictures.hasHDR10Plus { lost.append((.hdr10Plus, "HDR10+ dynamic metadata")) }
-        if pictures.hasDolbyVision {
-            let profile = pictures.dolbyVision.map { " (profile \($0.profile).\($0.compatibility))" } ?? ""
-            lost.append((.dolbyVision, "Dolby Vision\(profile)"))
-        }
-        let refused = lost.filter { !allowed.contains($0.loss) }
-        guard refused.isEmpty else {
-            let words = refused.map(\.loss.rawValue).joined(separator: ",")
-            throw Failure(
-                .format,
-                "The source has \(refused.map(\.name).joined(separator: " and ")), which \(encoder) cannot carry.",
-                advice: "--allow-loss \(words) exports without; --video-codec copy keeps it; --tonemap sdr makes SDR.",
-                fault: .settings, exitCode: .usage)
-        }
-        return lost.map { item in
-            let base = pictures.dolbyVision.map(\.compatibility) ?? 1
-            let warning =
-                item.loss == .dolbyVision && base == 0
-                ? " Without it the colours of this profile are wrong: no other picture lies beneath." : ""
-            return "\(item.name) is not carried, as allowed.\(warning)"
-        }
     }
 }

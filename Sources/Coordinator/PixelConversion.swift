@@ -34,6 +34,10 @@ struct PixelConversion: Hashable, Sendable {
             }
         }
         guard source.pixelFormat != target || !scale.isEmpty else { return }
+        if from.chroma == .quarter, into.chroma != .quarter, let siting = Self.siting[colour.chromaLocation ?? ""] {
+            scale.append("in_h_chr_pos=\(siting.horizontal):in_v_chr_pos=\(siting.vertical)")
+            self.colour.chromaLocation = nil
+        }
         // Interlaced pictures are converted field by field. With flags of its own the filter takes none of the graph's.
         let arguments = ["interl=-1", "flags=bicubic+accurate_rnd+full_chroma_int+bitexact"] + scale
         filter = "scale=\(arguments.joined(separator: ":")),format=\(target)"
@@ -43,6 +47,11 @@ struct PixelConversion: Hashable, Sendable {
         }
         warnings += Self.costs(from, into, encoder)
     }
+
+    /// Where libswscale must look for chroma that does not lie where it expects it ("left"), in 1/256 of a sample.
+    private static let siting: [String: (horizontal: Int, vertical: Int)] = [
+        "topleft": (0, 0), "center": (128, 128), "top": (128, 0), "bottomleft": (0, 256), "bottom": (128, 256),
+    ]
 
     private static func costs(_ from: PixelFormatTraits, _ into: PixelFormatTraits, _ encoder: String) -> [String] {
         var costs: [String] = []

@@ -130,8 +130,9 @@ struct RecipeResolver {
                 advice: "Choose another --video-codec, or a target name such as .mkv or .mov.", fault: .settings,
                 exitCode: .usage)
         }
-        let allowed = try PictureCarriage.check(
-            pictures, chain: chain, allowed: settings.allowedLosses, encoder: encoder.name)
+        let dynamic = try DynamicCarriage(
+            pictures, sourceCodec: track.format.codecName, chain: chain, container: container, encoder: encoder.name,
+            codec: encoder.codecName, allowed: settings.allowedLosses)
         do {
             let filtered = try FilteredPictures(pictures, chain)
             let target = Self.pixelFormat(of: encoder, nearest: filtered.format.pixelFormat)
@@ -141,13 +142,15 @@ struct RecipeResolver {
                 signalsRange: traits.signalsRange)
             let carriage = PictureCarriage(
                 track: track, pictures: pictures, chain: chain, container: container, encoder: encoder.name,
-                traits: traits, scan: filtered.scan)
+                traits: traits, scan: filtered.scan, carriesDolbyVision: dynamic.carriesDolbyVision)
             var recipe = try recipe(encoder, filtered.format, pictures, chain)
             recipe.filter = [chain.filter, conversion.filter].filter { !$0.isEmpty }.joined(separator: ",")
             recipe.pixelFormat = target
             recipe.colour = EncodeRecipe.Colour(conversion.colour)
             recipe.scan = traits.codesFields ? EncodeRecipe.Scan(filtered.scan) : .progressive
             recipe.setStaticHDR(carriage)
+            recipe.carriesHDR10Plus = dynamic.carriesHDR10Plus
+            recipe.carriesDolbyVision = dynamic.carriesDolbyVision
             let path = PicturePath(recipe: recipe, track: track)
             _ = try path.makeGraph(for: path.initialFormat())
             let session = try path.makeEncoder()
@@ -155,7 +158,7 @@ struct RecipeResolver {
                 recipe: recipe, codecName: encoder.codecName, reorderDepth: session.reorderDepth,
                 attachments: carriage.attachments, keepsFrames: chain.keepsFrames,
                 warnings: chain.warnings + conversion.warnings + carriage.warnings, losses: carriage.losses,
-                allowedLosses: allowed)
+                allowedLosses: dynamic.losses)
         } catch let error as MediaError {
             throw Failure(error, role: .encode)
         } catch let failure as Failure {

@@ -29,6 +29,7 @@ final class SegmentPipeline {
     private let path: PicturePath
     private let gauge: LeaseGauge
     private let cancellation: InterruptFlag
+    private let metadata: DynamicMetadataStore?
 
     init(
         recipe: EncodeRecipe, segment: Segment, source: SourceSession, gauge: LeaseGauge, cancellation: InterruptFlag
@@ -38,6 +39,7 @@ final class SegmentPipeline {
         self.source = source
         self.gauge = gauge
         self.cancellation = cancellation
+        metadata = DynamicMetadataStore(recipe)
         path = PicturePath(recipe: recipe, track: source.track)
     }
 
@@ -55,7 +57,10 @@ final class SegmentPipeline {
         let start = LeaseGauge.now
         defer { gauge.add(.read, since: start) }
         let sample = try source.next()
-        if let sample { gauge.count(bytesRead: sample.size) }
+        if let sample {
+            gauge.count(bytesRead: sample.size)
+            metadata?.note(sample)
+        }
         return sample
     }
 
@@ -89,7 +94,7 @@ final class SegmentPipeline {
             throw Failure(error, role: .encode)
         }
         let queue = BoundedQueue<Frame>(capacity: 8)
-        let encoding = EncodingThread(encoder: encoder, queue: queue, sink: sink, gauge: gauge)
+        let encoding = EncodingThread(encoder: encoder, queue: queue, sink: sink, gauge: gauge, metadata: metadata)
         encoding.start()
         let warnings: [String]
         do throws(Failure) {
@@ -246,10 +251,15 @@ private final class EncodingThread: @unchecked Sendable {
     private let queue: BoundedQueue<Frame>
     private let sink: any SampleSink
     private let gauge: LeaseGauge
+    private let metadata: DynamicMetadataStore?
     private let done = DispatchSemaphore(value: 0)
     private var failure: Failure?
 
-    init(encoder: CompressionSession, queue: BoundedQueue<Frame>, sink: any SampleSink, gauge: LeaseGauge) {
+    init(
+        encoder: CompressionSession, queue: BoundedQueue<Frame>, sink: any SampleSink, gauge: LeaseGauge,
+        metadata: DynamicMetadataStore?
+    ) {
+        self.metadata = metadata
         self.encoder = encoder
         self.queue = queue
         self.sink = sink
@@ -294,7 +304,7 @@ private final class EncodingThread: @unchecked Sendable {
         let start = LeaseGauge.now
         var samples: [Sample] = []
         do {
-            try body { (sample) throws(MediaError) in samples.append(sample) }
+            try body { (sample) throws(MediaError) in samples.append(try metadata?.complete(sample) ?? sample) }
         } catch {
             throw Failure(error, role: .encode)
         }
