@@ -14,13 +14,18 @@ final class CoordinatorHandler: EndpointHandler {
     private let sender: RouterSender
     private let link: CoordinatorLink
     private let storage: SerialThread
-    private let store: StoreBox
+    private let keeper: ResultKeeper
     private let telemetry: Telemetry
     private var scheduler: Scheduler
     private var peers: [PeerIdentity: Peer] = [:]
     private var identities: [WorkerID: PeerIdentity] = [:]
     private var jobs: [JobID: JobRuntime] = [:]
     private var leases: [Fence: OpenLease] = [:]
+    /// Results that are being made durable, and slots that wait for that before they get more work.
+    private var storing = 0
+    private var waiting: [WorkerID] = []
+    /// Since when no result could be stored, and what is in the way.
+    private var storageTrouble: (since: UInt64, failure: Failure)?
     private let started = String(Clock.wall, radix: 36)
 
     /// A slot that says hello, and when it was last heard.
@@ -32,20 +37,31 @@ final class CoordinatorHandler: EndpointHandler {
     /// Seconds of silence after which a slot is taken for lost; a node kills its own hung slots sooner.
     private static let livenessSeconds = 20.0
     private static let heartbeatSeconds = 2.0
+    /// A disk that is slower than the slots holds them up beyond this many results, so that they do not pile up in memory.
+    private static let mostStoring = 32
+    /// Seconds for which somebody may free space before the job ends.
+    private static let storagePatience = 20.0
 
     init(
-        sender: RouterSender, link: CoordinatorLink, storage: SerialThread, store: StoreBox, telemetry: Telemetry,
+        sender: RouterSender, link: CoordinatorLink, storage: SerialThread, keeper: ResultKeeper, telemetry: Telemetry,
         firstLease: UInt64
     ) {
         self.sender = sender
         self.link = link
         self.storage = storage
-        self.store = store
+        self.keeper = keeper
         self.telemetry = telemetry
         scheduler = Scheduler(firstLease: Fence(firstLease))
     }
 
-    private var now: Instant { Instant(nanoseconds: Int64(clamping: Clock.now)) }
+    /// Monotonic nanoseconds, without the time for which this process was stopped (Ctrl-Z, a debugger): slots went on
+    /// meanwhile, and their silence is not theirs.
+    private var clock: UInt64 { Clock.now &- suspended }
+    private var suspended: UInt64 = 0
+    private var lastTick = Clock.now
+    private static let longestPause: UInt64 = 3_000_000_000
+
+    private var now: Instant { Instant(nanoseconds: Int64(clamping: clock)) }
 
     // MARK: Jobs
 
@@ -70,14 +86,18 @@ final class CoordinatorHandler: EndpointHandler {
         }
         if case .hello(let hello) = decoded { return greet(hello, identity) }
         guard let worker = peers[identity]?.worker else { return send(.identify(Identify()), to: identity) }
-        peers[identity]?.heard = Clock.now
+        peers[identity]?.heard = clock
         handle(decoded, payload, from: worker, identity)
     }
 
     private func greet(_ hello: Hello, _ identity: PeerIdentity) {
         guard hello.role == .slot else { return }
         let worker = WorkerID(node: hello.node, slot: hello.slot, incarnation: UInt64(hello.incarnation) ?? 0)
-        peers[identity] = Peer(worker: worker, heard: Clock.now)
+        // A slot that starts again has a new socket; nothing more comes from the one before.
+        for (old, peer) in peers where peer.worker.node == worker.node && peer.worker.slot == worker.slot {
+            if old != identity { forget(old) }
+        }
+        peers[identity] = Peer(worker: worker, heard: clock)
         identities[worker] = identity
         send(
             .welcome(
@@ -94,7 +114,7 @@ final class CoordinatorHandler: EndpointHandler {
         _ message: WorkerMessage, _ payload: [MessageFrame], from worker: WorkerID, _ identity: PeerIdentity
     ) {
         switch message {
-        case .ready: handle(.workerReady(worker))
+        case .ready: if storing < Self.mostStoring { handle(.workerReady(worker)) } else { waiting.append(worker) }
         case .progress(let progress):
             let fence = Fence(progress.lease.fence)
             guard leases[fence]?.grant.worker == worker else { return revoke(progress.lease, "stale", identity) }
@@ -188,7 +208,7 @@ final class CoordinatorHandler: EndpointHandler {
         case .segmentFinished(let job, let segment, let fence): finished(job, segment, fence)
         case .segmentFailed(let job, let segment, let failure):
             telemetry.notice("Segment \(segment) failed for good: \(failure.message)")
-            jobs[job]?.warnings.append("Segment \(segment) failed: \(failure.message)")
+            jobs[job]?.failed.append((segment, failure))
         case .jobChanged(let job, let state): changed(job, state)
         case .quarantine(let node, let encoder, _, let failure):
             telemetry.notice("\(node) gets no more \(encoder) work for a while: \(failure.message)")
@@ -222,25 +242,30 @@ final class CoordinatorHandler: EndpointHandler {
         else { return }
         let archive = payload[0].bytes
         let table = payload.dropFirst().flatMap(\.bytes)
-        let store = store
         let link = link
         let frames = result.frames
-        storage.perform {
-            let event: Event
-            do throws(Failure) {
-                let file = try lease.receiver.finish(result, archive: archive, table: table)
-                try store.accept(
-                    AcceptedSegment(
-                        index: segment, lease: fence, worker: lease.grant.worker,
-                        spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash,
-                        frames: frames,
-                        encodeSeconds: result.seconds), of: job)
-                event = .resultStored(fence)
-            } catch {
-                event = error.fault == .worker ? .resultRejected(fence, error) : .storeFailed(fence, error)
-            }
-            link.perform { $0.handle(event) }
+        storing += 1
+        keeper.keep(job, lease.receiver) { (receiver) throws(Failure) in
+            let file = try receiver.finish(result, archive: archive, table: table)
+            return AcceptedSegment(
+                index: segment, lease: fence, worker: lease.grant.worker,
+                spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash, frames: frames,
+                encodeSeconds: result.seconds)
+        } done: { failure in
+            link.perform { $0.settle(fence, failure) }
         }
+    }
+
+    private func settle(_ fence: Fence, _ failure: Failure?) {
+        storing -= 1
+        switch failure {
+        case nil:
+            storageTrouble = nil
+            handle(.resultStored(fence))
+        case .some(let failure) where failure.fault == .worker: handle(.resultRejected(fence, failure))
+        case .some(let failure): handle(.storeFailed(fence, failure))
+        }
+        while storing < Self.mostStoring, !waiting.isEmpty { handle(.workerReady(waiting.removeFirst())) }
     }
 
     private func finished(_ id: JobID, _ segment: Int, _ fence: Fence) {
@@ -258,21 +283,26 @@ final class CoordinatorHandler: EndpointHandler {
 
     private func changed(_ id: JobID, _ state: JobState) {
         guard state == .failed || state == .cancelled else { return }
-        let failure = scheduler.jobStatus(id)?.lastFailure
-        jobs[id]?.board.fail(failure ?? Failure(.cancelled, "The job was cancelled.", exitCode: .interrupted))
+        jobs[id]?.board.fail(
+            jobs[id]?.failure ?? scheduler.jobStatus(id)?.lastFailure
+                ?? Failure(.cancelled, "The job was cancelled.", exitCode: .interrupted))
     }
 
     private func record(_ occurrence: Occurrence) {
         switch occurrence {
-        case .leaseEnded(let fence, let worker, _, let segment, let state, let failure):
+        case .leaseEnded(let fence, let worker, let job, let segment, let state, let failure):
             // A finished lease is settled by `segmentFinished`, which needs its account.
             if state != .finished { drop(fence) }
-            if state == .failed, let failure {
-                telemetry.notice(
-                    "Segment \(segment) failed on \(worker.node)/\(worker.slot) and runs again: \(failure.message)")
+            if state == .failed, let failure, failure.boundary != .storage {
+                let place = "\(worker.node)/\(worker.slot)"
+                telemetry.notice("Segment \(segment) failed on \(place) and runs again: \(failure.message)")
+                jobs[job]?.warnings.append("Segment \(segment) failed once on \(place): \(failure.message)")
             }
         case .jobHeld(_, _, let failure):
-            telemetry.notice("Results cannot be stored; trying again: \(failure.message)")
+            guard storageTrouble == nil else { break }
+            storageTrouble = (clock, failure)
+            telemetry.notice(
+                "\(failure.message) Trying again for \(Int(Self.storagePatience)) s. \(failure.advice)")
         case .nodeBarred(_, let node, let failure):
             telemetry.notice("\(node) cannot work on this job: \(failure.message)")
         case .reattached, .workerJoined, .workerLost, .nodeReleased, .nodeDrained, .ignored: break
@@ -282,9 +312,15 @@ final class CoordinatorHandler: EndpointHandler {
     // MARK: Time
 
     func tick() {
+        let pause = Clock.now &- lastTick
+        if pause > Self.longestPause { suspended += pause }
+        lastTick = Clock.now
         if let deadline = scheduler.nextDeadline, deadline < now || deadline == now { handle(.tick) }
+        if let trouble = storageTrouble, Double(clock) - Double(trouble.since) > Self.storagePatience * 1e9 {
+            for job in jobs.values { job.board.fail(trouble.failure) }
+        }
         let silence = UInt64(Self.livenessSeconds * 1e9)
-        for (identity, peer) in peers where Clock.now &- peer.heard > silence {
+        for (identity, peer) in peers where clock > peer.heard &+ silence {
             handle(
                 .workerLost(
                     peer.worker,
@@ -299,6 +335,7 @@ final class CoordinatorHandler: EndpointHandler {
     private func forget(_ identity: PeerIdentity) {
         guard let peer = peers.removeValue(forKey: identity) else { return }
         if identities[peer.worker] == identity { identities[peer.worker] = nil }
+        waiting.removeAll { $0 == peer.worker }
     }
 
     func undeliverable(_ frames: [MessageFrame], to peer: PeerIdentity?, error: MessagingError) {
@@ -326,7 +363,7 @@ final class CoordinatorHandler: EndpointHandler {
         }
         snapshot.segmentsDone = status.counts.finished
         snapshot.segmentsTotal = status.counts.total
-        snapshot.slotsBusy = leases.count
+        snapshot.slotsBusy = leases.values.count { $0.result == nil }
         snapshot.slotsTotal = identities.count
         snapshot.remaining = status.predictedEnd.map { max(0, ($0 - now).seconds) }
         telemetry.publish(snapshot)
@@ -339,7 +376,7 @@ final class CoordinatorHandler: EndpointHandler {
         summary.attempts = scheduler.jobStatus(id)?.leases ?? 0
         summary.encodeSeconds = job.encodeSeconds
         summary.stages = job.stages
-        summary.warnings = job.warnings
+        summary.warnings = telemetry.repairs + job.warnings
         telemetry.publish(summary)
     }
 }
@@ -363,7 +400,8 @@ extension Failure {
             }
         self.init(
             .resources, message + ".",
-            advice: "Its segment runs again; if it repeats, look at memory and the codec's words.",
+            advice:
+                "Look at the memory and at the codec's words; where it hangs, --stall-limit says for how long it may.",
             retry: .elsewhere, fault: .worker, code: end?.code ?? 0, log: end?.log ?? [])
     }
 }

@@ -66,6 +66,8 @@ struct ExportPlanner {
         var selection = TrackSelection(order: order, demuxer: demuxer, video: video, container: container)
         try selection.choose()
 
+        try refuseEarly(video, container: container, audioBitrate: selection.expectedBitrate)
+
         let index = try SourceIndexer(
             location: order.source, track: video, target: settings.segmentDuration, interrupt: interrupt
         ).makeIndex(demuxer)
@@ -85,17 +87,34 @@ struct ExportPlanner {
             settings: settings, track: video, container: container, seconds: seconds,
             audioBitrate: selection.expectedBitrate, pictures: pictures
         ).resolve()
-        guard container.canHold(codec: resolved.codecName) else {
-            throw Failure(
-                .format, "\(container) cannot hold \(resolved.codecName).",
-                advice: "Choose another --video-codec, or a target name such as .mkv or .mov.", fault: .settings,
-                exitCode: .usage)
-        }
+        try check(resolved.codecName, fits: container)
         let planned = try assemble(
             container: container, selection: selection, index: index, plan: plan, resolved: resolved,
             isRanged: range.start != nil || range.end != nil)
         try planned.refuse(losses: selection.losses + resolved.losses)
         return planned
+    }
+
+    // MARK: Settings
+
+    /// What can be said against the settings without the index, which may take a scan of the whole source.
+    private func refuseEarly(_ video: Track, container: Container, audioBitrate: Int64) throws(Failure) {
+        // Where only a decoded picture tells the format, it is decoded later.
+        guard order.settings.videoCodec == .copy || video.frameFormat != nil else { return }
+        var settings = order.settings
+        // A size asks for the exact duration, which the index tells.
+        if case .size = settings.rate { settings.rate = nil }
+        let resolver = RecipeResolver(
+            settings: settings, track: video, container: container, seconds: 0, audioBitrate: audioBitrate)
+        try check(try resolver.resolve().codecName, fits: container)
+    }
+
+    private func check(_ codec: String, fits container: Container) throws(Failure) {
+        guard !container.canHold(codec: codec) else { return }
+        throw Failure(
+            .format, "\(container) cannot hold \(codec).",
+            advice: "Choose another --video-codec, or a target name such as .mkv or .mov.", fault: .settings,
+            exitCode: .usage)
     }
 
     // MARK: Source
@@ -198,14 +217,14 @@ struct ExportPlanner {
             let segments = FilterEntry(index.keyframes, margin: recipe.filterMargin, track: video).move(plan.segments)
             var stitch = StitchJob(
                 temporary: "", container: container, source: order.source, videoTrack: video.index,
-                segments: segments, timeBase: video.timeBase, carried: selection.carried,
+                tracks: demuxer.tracks, segments: segments, timeBase: video.timeBase, carried: selection.carried,
                 chapters: try Self.chapters(demuxer.chapters, origin: origin, isRanged: isRanged, end: end),
                 metadata: demuxer.metadata, origin: origin, isRanged: isRanged,
                 rangeEnd: order.settings.end == nil ? nil : end, copiesPicture: recipe.encoder == "copy",
                 reorderDepth: recipe.encoder == "copy" ? max(depth, index.reorderDepth ?? 0) : depth,
                 expectedFrames: resolved.keepsFrames ? expected : expected * 2 + 64)
             stitch.pictureAttachments = resolved.attachments
-            var warnings = selection.warnings + plan.notes.map(\.message) + resolved.warnings
+            var warnings = selection.warnings + index.remarks(on: plan) + resolved.warnings
             if index.undecodable > 0 {
                 warnings.append(
                     "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded."
@@ -217,8 +236,8 @@ struct ExportPlanner {
                 frameSize: (
                     recipe.width > 0 ? recipe.width : video.format.width,
                     recipe.height > 0 ? recipe.height : video.format.height
-                ), duration: duration, expectedFrames: expected, warnings: warnings,
-                losses: selection.losses + resolved.losses + resolved.allowedLosses,
+                ), duration: duration, expectedFrames: Self.share(expected, of: index, from: first.start, to: last.end),
+                warnings: warnings, losses: selection.losses + resolved.losses + resolved.allowedLosses,
                 keepsFrames: resolved.keepsFrames, isStrict: order.settings.isStrict)
         } catch let failure as Failure {
             throw failure
@@ -226,6 +245,13 @@ struct ExportPlanner {
             throw Failure(
                 .timing, "The time line of \(order.source) cannot be told exactly: \(error)", exitCode: .badSource)
         }
+    }
+
+    /// Frames of the exported range, where the index counted those of the whole source.
+    private static func share(_ frames: Int, of index: SourceIndex, from start: Int64, to end: Int64) -> Int {
+        let whole = Double(index.keyframes.end) - Double(index.keyframes.start)
+        guard index.keyframes.sampleCount != nil, whole > 0 else { return frames }
+        return Int((Double(frames) * min(1, (Double(end) - Double(start)) / whole)).rounded())
     }
 
     private static func estimatedFrames(_ track: Track, duration: MediaTime) -> Int {

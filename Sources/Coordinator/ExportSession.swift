@@ -16,7 +16,7 @@ internal import Worker
 /// `run` blocks: call it on a thread of its own.
 package final class ExportSession: Sendable {
     package enum Stage: String, Sendable {
-        case opening, planning, encoding, proving
+        case opening, planning, encoding, stitching, proving
     }
 
     private let order: ExportOrder
@@ -24,6 +24,7 @@ package final class ExportSession: Sendable {
     private let telemetry = Telemetry()
     private let stage = Mutex<Stage>(.opening)
     private let board = Mutex<SegmentBoard?>(nil)
+    private let stitched = Atomic<Int>(0)
     private let total = Mutex<(frames: Int, seconds: Double)>((0, 0))
 
     package init(_ order: ExportOrder) {
@@ -39,13 +40,19 @@ package final class ExportSession: Sendable {
 
     // MARK: Watching
 
-    package var currentStage: Stage { stage.withLock { $0 } }
+    package var currentStage: Stage {
+        let stage = stage.withLock { $0 }
+        let snapshot = telemetry.snapshot
+        let isEncoded = snapshot.segmentsTotal > 0 && snapshot.segmentsDone == snapshot.segmentsTotal
+        return stage == .encoding && isEncoded ? .stitching : stage
+    }
 
     package var snapshot: ExportSnapshot {
         var snapshot = telemetry.snapshot
         let total = total.withLock { $0 }
         snapshot.framesExpected = max(total.frames, snapshot.framesDone)
         snapshot.secondsTotal = total.seconds
+        snapshot.segmentsStitched = stitched.load(ordering: .relaxed)
         if total.frames > 0 {
             snapshot.secondsDone = total.seconds * Double(snapshot.framesDone) / Double(snapshot.framesExpected)
         }
@@ -66,6 +73,7 @@ package final class ExportSession: Sendable {
         } catch {
             throw Failure(error, role: .output)
         }
+        try JobDirectory.check(order)
         stage.withLock { $0 = .planning }
         let plan = try planner.plan()
         if interrupt.isInterrupted { throw Failure.interrupted }
@@ -110,6 +118,8 @@ package final class ExportSession: Sendable {
 
     private func encode(_ plan: PlannedExport, _ output: PartialFile) throws(Failure) -> Encoded {
         let directory = try JobDirectory(plan, order: order, resume: order.resume)
+        directory.traces.add(output.path)
+        for notice in directory.notices { telemetry.notice(notice) }
         stage.withLock { $0 = .encoding }
         let slots = slotCount(plan)
         let board = SegmentBoard(spool: directory.spool, finished: Set(directory.finished.keys))
@@ -133,7 +143,9 @@ package final class ExportSession: Sendable {
         var job = plan.stitch
         job.temporary = output.path
         do throws(Failure) {
-            return try Stitcher(job, interrupt: interrupt).run(supply)
+            return try Stitcher(job, interrupt: interrupt).run(supply) { count in
+                stitched.store(count, ordering: .relaxed)
+            }
         } catch {
             throw interrupt.isInterrupted ? Failure.interrupted : error
         }

@@ -23,6 +23,19 @@ struct JobRuntime {
     var encodeSeconds = 0.0
     var stages = StageSeconds()
     var warnings: [String] = []
+    /// Segments that were given up, with the reason.
+    var failed: [(segment: Int, failure: Failure)] = []
+
+    /// Why the job cannot be completed; `nil` while no segment was given up.
+    var failure: Failure? {
+        guard let first = failed.first else { return nil }
+        var failure = first.failure
+        let share = "\(failed.count) of \(segments.count) segments"
+        failure.message = "\(share) could not be made. Segment \(first.segment): \(first.failure.message)"
+        let goOn = "The same command with --resume tries them again and keeps what is done."
+        failure.advice = failure.advice.isEmpty ? goOn : "\(failure.advice) \(goOn)"
+        return failure
+    }
 }
 
 /// A lease in the hands of a slot.

@@ -18,18 +18,19 @@ final class LocalCluster {
         order: ExportOrder
     ) throws(Failure) {
         let (storage, link) = (storage, link)
-        let store = StoreBox(job.store)
+        let keeper = ResultKeeper(storage, store: StoreBox(job.store), spool: job.spool)
         let firstLease = job.firstLease
         let address: String
         do throws(MessagingError) {
             directory = try IPCDirectory()
+            job.traces.add(directory.path)
             address = try directory.address("slots")
             let endpoint = try RouterEndpoint(
                 context: MessageContext(), bindings: [Binding(address)], name: "weft-coordinator",
                 tick: .milliseconds(200)
             ) { sender in
                 CoordinatorHandler(
-                    sender: sender, link: link, storage: storage, store: store, telemetry: telemetry,
+                    sender: sender, link: link, storage: storage, keeper: keeper, telemetry: telemetry,
                     firstLease: firstLease)
             }
             link.attach(endpoint)
@@ -55,7 +56,7 @@ final class LocalCluster {
         ) { event in
             switch event {
             case .replaced(let slot, let end):
-                telemetry.notice("Slot \(slot) was replaced: its process \(Self.words(end)).")
+                telemetry.repair("Slot \(slot) was replaced: its process \(Self.words(end)).")
             case .unusable(let failure): board.fail(failure)
             }
         }

@@ -160,7 +160,12 @@ struct RecipeResolver {
                 warnings: chain.warnings + conversion.warnings + carriage.warnings, losses: carriage.losses,
                 allowedLosses: dynamic.losses)
         } catch let error as MediaError {
-            throw Failure(error, role: .encode)
+            var failure = Failure(error, role: .encode)
+            if failure.exitCode == .jobFailed {
+                // Nothing was encoded yet: what does not open with these settings is theirs.
+                (failure.fault, failure.retry, failure.exitCode) = (.settings, .giveUp, .usage)
+            }
+            throw failure
         } catch let failure as Failure {
             throw failure
         } catch {

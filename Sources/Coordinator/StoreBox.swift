@@ -8,11 +8,14 @@ final class StoreBox: @unchecked Sendable {
 
     init(_ store: JobStore) { self.store = store }
 
-    func accept(_ segment: AcceptedSegment, of job: JobID) throws(Failure) {
-        do {
-            try store.acceptSegment(segment, of: job, at: Clock.wall)
+    /// All or none of them, in one commit.
+    func accept(_ segments: [(segment: AcceptedSegment, job: JobID)]) throws(Failure) {
+        do throws(JobStoreError) {
+            try store.transaction { () throws(JobStoreError) in
+                for (segment, job) in segments { try store.acceptSegment(segment, of: job, at: Clock.wall) }
+            }
         } catch {
-            throw error.failure
+            throw error.failureOfExport
         }
     }
 }

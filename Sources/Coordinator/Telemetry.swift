@@ -10,6 +10,8 @@ package struct ExportSnapshot: Sendable, Hashable {
     package var secondsTotal = 0.0
     package var segmentsDone = 0
     package var segmentsTotal = 0
+    /// Segments that are in the output file.
+    package var segmentsStitched = 0
     package var slotsBusy = 0
     package var slotsTotal = 0
     package var bytes: Int64 = 0
@@ -23,6 +25,7 @@ package struct ExportSnapshot: Sendable, Hashable {
 final class Telemetry: Sendable {
     private let state = Mutex<ExportSnapshot>(ExportSnapshot())
     private let notices = Mutex<[String]>([])
+    private let repaired = Mutex<[String]>([])
     private let summary = Mutex<LeaseSummary>(LeaseSummary())
 
     var snapshot: ExportSnapshot { state.withLock { $0 } }
@@ -30,6 +33,14 @@ final class Telemetry: Sendable {
     func publish(_ snapshot: ExportSnapshot) { state.withLock { $0 = snapshot } }
 
     func notice(_ text: String) { notices.withLock { $0.append(text) } }
+
+    /// Something broke and was mended: worth reading now, and in the report.
+    func repair(_ text: String) {
+        notice(text)
+        repaired.withLock { $0.append(text) }
+    }
+
+    var repairs: [String] { repaired.withLock { $0 } }
 
     /// What was noticed since the last call.
     func takeNotices() -> [String] {

@@ -26,6 +26,10 @@ extension Demuxer {
             throw MediaError(
                 .asset, .notMedia, "\(location) is a directory, not a media file.", code: weft_averror(EISDIR))
         }
+        if [S_IFIFO, S_IFSOCK, S_IFCHR].contains(info.st_mode & S_IFMT) {
+            // Opening a pipe would wait for its writer, and what comes out of one cannot be read twice.
+            throw MediaError(.asset, .notMedia, "\(location) is a pipe or a device, not a file.")
+        }
         if info.st_mode & S_IFMT == S_IFREG, info.st_size == 0 {
             throw MediaError(.asset, .notMedia, "\(location) is empty.")
         }

@@ -21,6 +21,10 @@ enum EncoderDefaults {
         if av_opt_find(context, "forced-idr", nil, 0, AV_OPT_SEARCH_CHILDREN) != nil {
             options.append(("forced-idr", "1"))
         }
+        // These cannot close GOPs while they also look for changes of scene.
+        if ["mpeg4", "mpeg2video", "mpeg1video"].contains(settings.encoder) {
+            options.append(("sc_threshold", "1000000000"))
+        }
         if settings.encoder == "libvpx-vp9" {
             options.append(("row-mt", settings.threads > 1 ? "1" : "0"))
         }

@@ -12,9 +12,13 @@ enum EncoderSetup {
         do throws(MediaError) {
             try configure(context, codec, settings)
             let mark = CodecLog.mark
-            try check(
-                avcodec_open2(context, codec, nil), .encoder, "“\(settings.encoder)” cannot be opened.",
-                context: context)
+            let (status, words) = ForeignOutput.capture { avcodec_open2(context, codec, nil) }
+            do {
+                try check(status, .encoder, "“\(settings.encoder)” cannot be opened.", context: context)
+            } catch {
+                throw MediaError(
+                    error.boundary, error.reason, error.message, code: error.code, log: words.suffix(8) + error.log)
+            }
             try refuseComplaints(since: mark, context, settings)
         } catch {
             EncoderClosing.close(context, hasFrames: false, hasEnded: false)

@@ -93,9 +93,10 @@ package struct DynamicMetadata: Sendable, Hashable {
         if let hdr10Plus { result += Self.startCode + Self.message(hdr10Plus) }
         result += bytes[place...]
         if let dolbyVision { result += Self.startCode + dolbyVision }
-        return try result.withUnsafeBytes { (raw) throws(MediaError) in
+        return try result.withUnsafeBufferPointer { (buffer) throws(MediaError) in
             try Sample(
-                bytes: raw, format: sample.format, timeBase: sample.timeBase, pts: sample.pts, dts: sample.dts,
+                bytes: UnsafeRawBufferPointer(buffer), format: sample.format, timeBase: sample.timeBase,
+                pts: sample.pts, dts: sample.dts,
                 duration: sample.duration, isSync: sample.isSync, isDiscarded: sample.isDiscarded,
                 attachments: sample.attachments, track: sample.track)
         }

@@ -48,8 +48,8 @@ extension Failure {
     }
 
     private static func exitCode(for error: MediaError, role: MediaRole) -> ExitCode {
-        // A directory is no source at all, rather than a bad one.
-        if role == .source, error.code == -EISDIR { return .noSource }
+        // A directory, or a name that leads nowhere: there is no such source.
+        if role == .source, [EISDIR, ELOOP, ENAMETOOLONG, ENOTDIR].contains(-error.code) { return .noSource }
         return switch (error.reason, role) {
         case (.cancelled, _): .interrupted
         case (.notFound, .source): .noSource
@@ -64,7 +64,10 @@ extension Failure {
     }
 
     private static func advice(for error: MediaError, role: MediaRole) -> String {
-        switch (error.reason, role) {
+        if role == .source, [EISDIR, ELOOP, ENAMETOOLONG, ENOTDIR].contains(-error.code) {
+            return "Check the path: it has to name a media file."
+        }
+        return switch (error.reason, role) {
         case (.notFound, .source): "Check the path."
         case (.notFound, .output): "Create the target directory first."
         case (.notMedia, _): "Name a media file that libavformat can read; `weft probe` shows what it sees."

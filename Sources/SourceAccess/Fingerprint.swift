@@ -41,7 +41,7 @@ extension Failure {
     package static func sourceUnreadable(_ path: String, errno code: Int32) -> Failure {
         let (advice, exit): (String, ExitCode) =
             switch code {
-            case ENOENT, ENOTDIR: ("Check the path.", .noSource)
+            case ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG: ("Check the path.", .noSource)
             case EISDIR: ("Name a media file, not a directory.", .noSource)
             case EACCES, EPERM: ("Give yourself read permission on it.", .notPermitted)
             default: ("Check the disk or the mount.", .ioError)

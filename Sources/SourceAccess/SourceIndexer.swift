@@ -8,12 +8,21 @@ package struct SourceIndex: Hashable, Sendable, Codable {
     package var keyframes: KeyframeIndex
     /// Samples before the first keyframe (or its undecodable leading pictures): nothing can decode them.
     package var undecodable: Int
+    /// Random access points of the track, whether or not they were worth reading.
+    package var syncSampleCount: Int
     /// Bytes of the source read to make the index.
     package var bytesRead: Int64
     /// Size of the source in bytes, 0 where unknown.
     package var bytesTotal: Int64
     /// The most places a sample is decoded before its turn, where every sample was seen.
     package var reorderDepth: Int?
+}
+
+extension SourceIndex {
+    /// The plan's remarks that are true of the whole track: a keyframe that was not worth reading is still there.
+    package func remarks(on plan: SegmentPlan) -> [String] {
+        plan.notes.filter { $0 != .singleKeyframe || syncSampleCount <= 1 }.map(\.message)
+    }
 }
 
 /// Builds the keyframe index of a track: from the container's own index where it has one, reading only the keyframes that
@@ -114,7 +123,8 @@ package struct SourceIndexer {
             keyframes: KeyframeIndex(
                 timeBase: track.timeBase, keyframes: keyframes, start: reading.start, end: reading.end,
                 sampleCount: isMOV ? entries.count { !$0.isDiscarded } : nil, origin: .container),
-            undecodable: reading.undecodable, bytesRead: demuxer.bytesRead, bytesTotal: demuxer.byteCount ?? 0,
+            undecodable: reading.undecodable, syncSampleCount: syncs.count, bytesRead: demuxer.bytesRead,
+            bytesTotal: demuxer.byteCount ?? 0,
             reorderDepth: nil)
     }
 
@@ -260,7 +270,8 @@ private struct KeyframeCollector {
         return SourceIndex(
             keyframes: KeyframeIndex(
                 timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin),
-            undecodable: undecodable, bytesRead: 0, bytesTotal: 0, reorderDepth: recent.depth)
+            undecodable: undecodable, syncSampleCount: keyframes.count, bytesRead: 0, bytesTotal: 0,
+            reorderDepth: recent.depth)
     }
 }
 

@@ -11,13 +11,31 @@ package struct Spool: Sendable {
     /// Creates the directory (0700) when it is missing.
     package init(directory: String) throws(Failure) {
         self.directory = directory
-        do {
-            try FileManager.default.createDirectory(
-                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
+        // One after another, for the system's own reason where it refuses.
+        var path = directory.hasPrefix("/") ? "" : "."
+        for name in directory.split(separator: "/") {
+            path += "/" + name
+            guard mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
+            let code = errno
+            // An automounter answers for a directory that is there with what it thinks of making it.
+            var info = stat()
+            if stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR { continue }
             throw Failure(
-                .storage, "Cannot create the spool directory \(directory): \(error.localizedDescription)",
-                advice: "Choose another --state directory.", fault: .environment, exitCode: .cannotCreate)
+                .storage, "Cannot create the directory \(path): \(String(cString: strerror(code))).",
+                advice: code == ENOSPC || code == EDQUOT
+                    ? "Free some space, or choose another --state directory." : "Choose another --state directory.",
+                fault: .environment, code: code, exitCode: .cannotCreate)
+        }
+    }
+
+    /// Makes the names of completed segments durable: a rename is so only once its directory is (fsync(2)).
+    package func sync() throws(Failure) { try DirectorySync.sync(directory) }
+
+    /// Removes what an earlier process left: files of attempts that did not end, and with `keepsSegments` false all others.
+    package func clean(keepsSegments: Bool) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        for name in names where name.hasPrefix("segment-") && (name.hasSuffix(".part") || !keepsSegments) {
+            unlink(directory + "/" + name)
         }
     }
 
@@ -38,7 +56,22 @@ package struct Spool: Sendable {
     }
 
     /// Removes the directory with everything in it.
+    ///
+    /// A file system that gives freed blocks back at once (ext4 with `discard`) takes milliseconds a file, and several at a
+    /// time: one after another, thousands of segments would keep a finished export waiting for seconds.
     package func remove() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        let share = max(64, (names.count + 15) / 16)
+        let parts = stride(from: 0, to: names.count, by: share).map { names[$0..<min($0 + share, names.count)] }
+        let group = DispatchGroup()
+        for part in parts {
+            group.enter()
+            Thread { [directory] in
+                for name in part { unlink(directory + "/" + name) }
+                group.leave()
+            }.start()
+        }
+        group.wait()
         try? FileManager.default.removeItem(atPath: directory)
     }
 
@@ -133,7 +166,7 @@ package final class SpoolWriter {
         hash.update(bytes)
     }
 
-    /// Adds the table and the format, checks the slot's hash, syncs and renames.
+    /// Adds the table and the format, checks the slot's hash, syncs and renames. The name is durable after `Spool.sync`.
     ///
     /// - Parameter expectedHash: XXH3-128 over the payload, as the slot computed it.
     /// - Returns: XXH3-128 over everything before the trailer, for `SpooledSegment.isIntact`.
@@ -155,7 +188,6 @@ package final class SpoolWriter {
         close(descriptor)
         descriptor = -1
         guard rename(temporary, path) == 0 else { throw Spool.failure("rename", temporary, errno: errno) }
-        try DirectorySync.sync(directory)
         return whole
     }
 

@@ -238,7 +238,12 @@ private final class StitchPass {
         for lane in 0..<feed.laneCount {
             guard let sample = try feed.peek(lane: lane, readingUpTo: horizon), let time = sample.dts ?? sample.pts
             else { continue }
-            earliest = min(earliest, try MediaTime(ticks: time, in: sample.timeBase))
+            var start = try MediaTime(ticks: time, in: sample.timeBase)
+            let format = sample.format
+            if Muxer.marksPriming(of: format, in: job.container), let rate = Int32(exactly: format.sampleRate) {
+                start = try start.adding(MediaTime(value: Int64(format.initialPadding), timescale: rate))
+            }
+            earliest = min(earliest, start)
         }
         guard earliest < .zero else { return .zero }
         // Whole ticks of the container, rounded away from zero.

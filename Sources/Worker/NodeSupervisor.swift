@@ -22,7 +22,7 @@ package final class NodeSupervisor: Sendable {
     package enum Event: Sendable {
         /// A slot's process ended and another takes its place.
         case replaced(slot: Int, ProcessEnd)
-        /// No process of a slot lives long enough to work.
+        /// No process of any slot lives long enough to work.
         case unusable(Failure)
     }
 
@@ -66,8 +66,9 @@ private struct SupervisorLoop {
         var restart: UInt64 = 0
     }
 
-    /// A slot whose processes die at once is given up after this many, and says why.
+    /// A node of whose slots each has lost this many processes at once in a row is of no use, and says why.
     private static let patience = 6
+    private var isUnusable = false
 
     init(_ configuration: NodeSupervisor.Configuration, _ report: @escaping @Sendable (NodeSupervisor.Event) -> Void) {
         self.configuration = configuration
@@ -149,7 +150,9 @@ private struct SupervisorLoop {
         places[index].earlyEnds += 1
         let delay = UInt64(100_000_000) << UInt64(min(6, places[index].earlyEnds))
         places[index].restart = LeaseGauge.now &+ delay
-        if places[index].earlyEnds == Self.patience { report(.unusable(failure)) }
+        guard !isUnusable, places.allSatisfy({ $0.earlyEnds >= Self.patience }) else { return }
+        isUnusable = true
+        report(.unusable(failure))
     }
 
     mutating func stop() {

@@ -74,6 +74,7 @@ private final class ProgressWatch: Sendable {
             case .opening: .opening
             case .planning: .planning
             case .encoding: .encoding
+            case .stitching: .stitching
             case .proving: .proving
             }
         progress.framesDone = snapshot.framesDone
@@ -82,6 +83,7 @@ private final class ProgressWatch: Sendable {
         progress.secondsTotal = snapshot.secondsTotal > 0 ? snapshot.secondsTotal : nil
         progress.segmentsDone = snapshot.segmentsDone
         progress.segmentsTotal = snapshot.segmentsTotal > 0 ? snapshot.segmentsTotal : nil
+        progress.segmentsStitched = snapshot.segmentsStitched
         progress.slotsBusy = snapshot.slotsBusy
         progress.slotsTotal = snapshot.slotsTotal
         progress.bytes = snapshot.bytes

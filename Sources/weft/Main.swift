@@ -7,13 +7,16 @@ enum Weft {
     static func main() async {
         // A reader that goes away (`weft plan … | head`) shows in the return value of a write.
         signal(SIGPIPE, SIG_IGN)
+        // Takes its descriptor now, before any encoder is opened.
+        _ = StandardStream.error
         let code = await run(
             Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)
         exit(code.rawValue)
     }
 
     static func run(_ arguments: [String], environment: [String: String]) async -> ExitCode {
-        var wantsJSON = false
+        // Also where the command line cannot be taken apart: whoever reads JSON gets its document.
+        var wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
         do {
             let invocation = try Parser.parse(arguments, environment: environment)
             if invocation.has("help") {
@@ -32,18 +35,26 @@ enum Weft {
         switch error {
         case let error as UsageError:
             StandardStream.error.write(error.text)
+            if json { print(Failure(.resources, error.message, fault: .settings, exitCode: .usage)) }
             return .usage
         case let error as ConfigurationError:
             StandardStream.error.write(error.text)
+            if json {
+                print(
+                    Failure(
+                        .resources, "\(error.place): \(error.message)", fault: .settings, exitCode: .badConfiguration))
+            }
             return .badConfiguration
         default:
             let failure = error as? Failure ?? Failure(unexpected: error)
             let style = TerminalStyle(isTerminal: StandardStream.error.isTerminal, environment: environment)
             StandardStream.error.write(FailureBlock(failure: failure, style: style).text)
-            if json { try? JSONOutput.print(["failure": failure]) }
+            if json { print(failure) }
             return failure.exitCode
         }
     }
+
+    private static func print(_ failure: Failure) { try? JSONOutput.print(["failure": failure]) }
 }
 
 extension Failure {

@@ -50,14 +50,14 @@ extension SourceEngine {
         func time(_ ticks: Int64) throws -> MediaTime { try MediaTime(ticks: ticks, in: unit) }
         let first = plan.segments.first?.start ?? 0
         let last = plan.segments.last?.end ?? 0
-        var warnings = plan.notes.map(\.message)
+        var warnings = index.remarks(on: plan)
         if index.undecodable > 0 {
             warnings.append(
                 "\(index.undecodable) samples before the first clean keyframe show nothing and are left out.")
         }
         return PlanReport(
             source: source, track: track.index, codec: track.format.codecName, timescale: unit.denominator,
-            index: index.keyframes.origin.rawValue, keyframes: index.keyframes.keyframes.count,
+            index: index.keyframes.origin.rawValue, keyframes: index.syncSampleCount,
             bytesRead: index.bytesRead, sourceBytes: index.bytesTotal > 0 ? index.bytesTotal : nil,
             duration: try time(last).subtracting(time(first)),
             segments: try plan.segments.map { segment in

@@ -16,7 +16,7 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
     static let all = [
         TestEncoder(name: "libx264", options: ["preset": "fast", "crf": "18"]),
         TestEncoder(name: "libx265", options: ["preset": "ultrafast", "crf": "18", "x265-params": "bframes=3"]),
-        TestEncoder(name: "libsvtav1", options: ["preset": "12", "crf": "25"]),
+        TestEncoder(name: "libsvtav1", options: ["preset": "12", "crf": "15"]),
         TestEncoder(name: "libvpx-vp9", options: ["crf": "20", "deadline": "realtime", "cpu-used": "8"]),
         TestEncoder(name: "prores_ks", pixelFormat: "yuv422p10le", options: [:], likeness: 0),
     ].filter { EncoderCatalog.encoder(named: $0.name) != nil }

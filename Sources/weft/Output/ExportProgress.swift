@@ -12,6 +12,8 @@ struct ExportProgress: Hashable, Sendable {
     var secondsTotal: Double?
     var segmentsDone = 0
     var segmentsTotal: Int?
+    /// Segments that are in the output file.
+    var segmentsStitched = 0
     var slotsBusy = 0
     var slotsTotal = 0
     /// Of compressed output so far.
@@ -28,7 +30,11 @@ extension ExportProgress {
     /// 0…1, by frames where their number is known, else by media time, else by segments.
     var share: Double? {
         let share: Double
-        if let framesTotal, framesTotal > 0 {
+        if stage == .proving { return nil }
+        if stage == .stitching {
+            guard let segmentsTotal, segmentsTotal > 0 else { return nil }
+            share = Double(segmentsStitched) / Double(segmentsTotal)
+        } else if let framesTotal, framesTotal > 0 {
             share = Double(framesDone) / Double(framesTotal)
         } else if let secondsTotal, secondsTotal > 0 {
             share = secondsDone / secondsTotal
@@ -39,6 +45,9 @@ extension ExportProgress {
         }
         return min(max(share, 0), 1)
     }
+
+    /// The frames are done: their number and rate say nothing about what is left.
+    var isAfterEncoding: Bool { stage == .stitching || stage == .proving }
 
     /// Media time a second of wall time; `nil` at the very start.
     var realtime: Double? {

@@ -24,7 +24,13 @@ struct ProgressLine: Sendable {
     /// For a pipe or a log: a sentence, with no control character.
     func sentence(_ progress: ExportProgress) -> String {
         var parts: [String] = [progress.stage.rawValue]
-        if let share = progress.share { parts[0] += " " + Wording.percent(share) }
+        if let share = progress.share {
+            parts[0] += " " + Wording.percent(share)
+        } else if progress.elapsed >= 1 {
+            // Where nothing can be counted, at least no line is like the one before.
+            parts.append("\(Wording.clock(progress.elapsed)) since the start")
+        }
+        guard !progress.isAfterEncoding else { return "weft: " + parts.joined(separator: ", ") + "\n" }
         if progress.framesDone > 0 {
             parts.append(
                 (progress.framesTotal.map { "\(progress.framesDone) of \($0)" } ?? "\(progress.framesDone)") + " frames"

@@ -3,7 +3,13 @@ internal import Foundation
 /// Standard output and standard error, unbuffered, so that nothing is lost at an abrupt end and the two keep their order.
 struct StandardStream: Sendable {
     static let output = StandardStream(descriptor: 1)
-    static let error = StandardStream(descriptor: 2)
+    /// A descriptor of its own: while an encoder is opened, the number 2 leads elsewhere (codec libraries write to it).
+    static let error = StandardStream(descriptor: copyOfError())
+
+    private static func copyOfError() -> Int32 {
+        let copy = fcntl(2, F_DUPFD_CLOEXEC, 3)
+        return copy >= 0 ? copy : 2
+    }
 
     let descriptor: Int32
 
