@@ -82,6 +82,11 @@ let package = Package(
         // Real processes: the program that is built beside them.
         .testTarget(name: "ClusterTests", dependencies: ["weft"], swiftSettings: strict),
         tests(of: "weft", ["ClusterProtocol", "MediaTime"]),
+        // The built program on real files and short clips, judged by ffprobe; and the pure parts that decide the picture.
+        .testTarget(
+            name: "PictureTests",
+            dependencies: ["weft", "Coordinator", "ClusterProtocol", "Media", "MediaTime", "Support"],
+            swiftSettings: strict),
         // What several test targets need.
         .target(name: "Support", path: "Tests/Support", swiftSettings: strict),
     ],

@@ -30,6 +30,8 @@ package struct StitchJob: Sendable {
     package var reorderDepth: Int
     /// Expected number of pictures, for the size of the index.
     package var expectedFrames: Int
+    /// Side data of the output's picture track; `nil` for the source's own.
+    package var pictureAttachments: [Attachment]?
 
     package init(
         temporary: String, container: Container, source: String, videoTrack: Int, tracks: [Track],
