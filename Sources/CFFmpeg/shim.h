@@ -185,3 +185,9 @@ static inline uint8_t **weft_frame_data(AVFrame *f) { return f->data; }
 
 // Renamed from FF_PROFILE_UNKNOWN in libavcodec 60.31 (FFmpeg 6.1).
 static inline int weft_profile_unknown(void) { return -99; }
+
+// Why a shim: a version macro. From libavformat 60.16 (FFmpeg 6.1) on, the Matroska muxer writes CodecDelay for every codec and
+// adds it to the blocks' times; before, it writes it for Opus alone and leaves the times as they are.
+static inline int weft_matroska_adds_codec_delay(void) {
+    return LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 16, 0);
+}

@@ -75,7 +75,14 @@ final class CoordinatorHandler: EndpointHandler {
         desk = options.makeDesk?(self)
     }
 
-    var now: Instant { Instant(nanoseconds: Int64(clamping: Clock.now)) }
+    /// Monotonic nanoseconds, without the time for which this process was stopped (Ctrl-Z, a debugger): slots went on
+    /// meanwhile, and their silence is not theirs.
+    private var clock: UInt64 { Clock.now &- suspended }
+    private var suspended: UInt64 = 0
+    private var lastTick = Clock.now
+    private static let longestPause: UInt64 = 3_000_000_000
+
+    var now: Instant { Instant(nanoseconds: Int64(clamping: clock)) }
 
     /// The endpoint is there: jobs of before the last start may go on.
     func begin() { desk?.begin() }
@@ -149,7 +156,7 @@ final class CoordinatorHandler: EndpointHandler {
             }
             if case .hello(let hello) = decoded { return greet(hello, identity) }
             guard let worker = peers[identity]?.worker else { return send(.identify(Identify()), to: identity) }
-            peers[identity]?.heard = Clock.now
+            peers[identity]?.heard = clock
             handle(decoded, payload, from: worker, identity)
         }
     }
@@ -175,13 +182,17 @@ final class CoordinatorHandler: EndpointHandler {
         for (old, peer) in peers where peer.worker.node == worker.node && peer.worker.slot == worker.slot {
             if old != identity { forget(old) }
         }
-        peers[identity] = Peer(worker: worker, heard: Clock.now)
+        // One that asks again on the same socket (it was not spoken to for long) has missed nothing: if it is idle, it says so.
+        let isKnown = peers[identity]?.worker == worker
+        peers[identity] = Peer(worker: worker, heard: clock)
         identities[worker] = identity
         tallies[SlotPlace(worker), default: WorkerTally()].host = hello.host
-        handle(
-            .workerJoined(
-                worker, Capabilities(encoders: Set(hello.encoders.map(\.name))),
-                holding: hello.resume.map { Fence($0.fence) }, predecessor: Failure(hello.predecessor)))
+        if !isKnown {
+            handle(
+                .workerJoined(
+                    worker, Capabilities(encoders: Set(hello.encoders.map(\.name))),
+                    holding: hello.resume.map { Fence($0.fence) }, predecessor: Failure(hello.predecessor)))
+        }
         let resumption = hello.resume.flatMap { resume($0, by: worker) }
         send(
             .welcome(
@@ -210,7 +221,12 @@ final class CoordinatorHandler: EndpointHandler {
         _ message: WorkerMessage, _ payload: [MessageFrame], from worker: WorkerID, _ identity: PeerIdentity
     ) {
         switch message {
-        case .ready: if storing < Self.mostStoring { handle(.workerReady(worker)) } else { waiting.append(worker) }
+        case .ready:
+            guard storing < Self.mostStoring else {
+                if !waiting.contains(worker) { waiting.append(worker) }
+                return
+            }
+            handle(.workerReady(worker))
         case .progress(let progress):
             let fence = Fence(progress.lease.fence)
             guard leases[fence]?.grant.worker == worker else { return revoke(progress.lease, "stale", identity) }
@@ -461,7 +477,7 @@ final class CoordinatorHandler: EndpointHandler {
             }
         case .jobHeld(let job, _, let failure):
             guard storageTrouble == nil else { break }
-            storageTrouble = (Clock.now, failure)
+            storageTrouble = (clock, failure)
             let patience = options.storagePatience.map { " Trying again for \(Int($0)) s." } ?? " Trying again."
             notice(job, "\(failure.message)\(patience) \(failure.advice)")
         case .nodeBarred(let job, let node, let failure):
@@ -477,14 +493,17 @@ final class CoordinatorHandler: EndpointHandler {
     // MARK: Time
 
     func tick() {
+        let pause = Clock.now &- lastTick
+        if pause > Self.longestPause { suspended += pause }
+        lastTick = Clock.now
         if let deadline = scheduler.nextDeadline, deadline < now || deadline == now { handle(.tick) }
         if let trouble = storageTrouble, let patience = options.storagePatience,
-            Double(Clock.now &- trouble.since) > patience * 1e9
+            Double(clock) - Double(trouble.since) > patience * 1e9
         {
             for job in jobs.values { job.board.fail(trouble.failure) }
         }
         let silence = UInt64(Self.livenessSeconds * 1e9)
-        for (identity, peer) in peers where Clock.now &- peer.heard > silence {
+        for (identity, peer) in peers where clock > peer.heard &+ silence {
             handle(
                 .workerLost(
                     peer.worker,

@@ -98,6 +98,7 @@ struct JobRunner: Sendable {
     private func prove(
         _ plan: PlannedExport, stitch: StitchResult, spool: Spool?, output: PartialFile
     ) throws(Failure) -> JobReport.Proof {
+        try plan.refuse(losses: stitch.losses)
         var proof = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
             interrupt: interrupt

@@ -49,6 +49,18 @@ public struct Attachment: Sendable, Hashable {
         self.bytes = bytes
     }
 
+    /// Sound of a packet that is not to be heard, in samples from its start and from its end.
+    package static func skippingSamples(start: UInt32, end: UInt32) -> Attachment {
+        let bytes = [start, end].flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+        return Attachment(kind: .skipSamples, bytes: bytes + [0, 0])
+    }
+
+    /// The number at the start of a packet, where this says so (little-endian, libavcodec/packet.h).
+    package var samplesSkippedAtStart: Int64? {
+        guard kind == .skipSamples, bytes.count >= 8 else { return nil }
+        return bytes[0..<4].reversed().reduce(0) { $0 << 8 | Int64($1) }
+    }
+
     init?(_ data: UnsafePointer<AVPacketSideData>?) {
         guard let data = data?.pointee else { return nil }
         kind = Kind(packet: data.type)

@@ -48,6 +48,8 @@ public struct Container: RawRepresentable, Sendable, Hashable, CustomStringConve
         _ = CodecLog.installed
         guard let format = av_guess_format(rawValue, nil, nil), let descriptor = avcodec_descriptor_get_by_name(codec)
         else { return false }
+        // QuickTime files share MP4's table of codecs in libavformat, which then refuses these (movenc.c, mov_init).
+        if self == .mov, ["opus", "flac", "vp8", "vp9", "av1"].contains(codec) { return false }
         let answer = avformat_query_codec(format, descriptor.pointee.id, FF_COMPLIANCE_NORMAL)
         // Muxers without a table of codecs answer "ask the author": MPEG-TS writes any codec, but as private data
         // that no reader knows.

@@ -40,4 +40,19 @@ extension Frame {
             storage, pts: pts, duration: av_rescale_q(Int64(count), unit, AVRational(format.timeBase)),
             timeBase: format.timeBase)
     }
+
+    /// A part of a sound frame, in samples; the bytes are copied unless it is the whole.
+    ///
+    /// - Throws: `.format` for a frame of pictures or a part that is not inside.
+    package func sound(_ part: Range<Int>) throws(MediaError) -> Frame {
+        guard part != 0..<sampleCount else { return self }
+        guard let format = audioFormat, part.lowerBound >= 0, part.upperBound <= sampleCount, !part.isEmpty else {
+            throw MediaError(.format, .invalidSettings, "A sound frame of \(sampleCount) samples has no part \(part).")
+        }
+        let copy = try Frame(sound: format, sampleCount: part.count, pts: pts)
+        av_samples_copy(
+            copy.native.pointee.extended_data, native.pointee.extended_data, 0, Int32(part.lowerBound),
+            Int32(part.count), native.pointee.ch_layout.nb_channels, AVSampleFormat(native.pointee.format))
+        return copy
+    }
 }

@@ -39,6 +39,8 @@ package final class Muxer {
         self.options = options
         // From here on a thrown error runs deinit.
         context.pointee.flags |= AVFMT_FLAG_BITEXACT | AVFMT_FLAG_AUTO_BSF
+        // FLAC in MP4 was standardised after libavformat called it an experiment.
+        context.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
         // Matroska holds presentation times only: a decode time below zero is no reason to shift the whole file.
         if container.isMatroska { context.pointee.avoid_negative_ts = AVFMT_AVOID_NEG_TS_DISABLED }
         try check(
@@ -204,6 +206,7 @@ package final class Muxer {
         packet.pointee.dts = sample.dts ?? weft_no_pts()
         packet.pointee.duration = sample.duration
         packet.pointee.pos = -1
+        addCodecDelay(sample)
         av_packet_rescale_ts(
             packet, AVRational(sample.timeBase), unit)
         try checkNegative(packet, track: track, unit: unit)
@@ -257,6 +260,26 @@ package final class Muxer {
 
     // MARK: Checks
 
+    /// A Matroska block's time counts from the start of the priming (RFC 9559 §5.1.4.1.25, CodecDelay is subtracted by the
+    /// reader). Newer libavformat adds that itself; older writes the delay for Opus and leaves the times alone.
+    private func addCodecDelay(_ sample: Sample) {
+        guard container.isMatroska, Self.marksPriming(of: sample.format, in: container),
+            weft_matroska_adds_codec_delay() == 0,
+            let rate = Int32(exactly: sample.format.sampleRate), rate > 0
+        else { return }
+        let delay = av_rescale_q(
+            Int64(sample.format.initialPadding), AVRational(num: 1, den: rate), AVRational(sample.timeBase))
+        if packet.pointee.pts != weft_no_pts() { packet.pointee.pts += delay }
+        if packet.pointee.dts != weft_no_pts() { packet.pointee.dts += delay }
+    }
+
+    /// Whether the container can be told that sound of this format begins with samples that are not to be heard.
+    package static func marksPriming(of format: FormatDescription, in container: Container) -> Bool {
+        guard format.mediaType == .audio, format.initialPadding > 0 else { return false }
+        if container.isMovie { return true }
+        return container.isMatroska && (format.codecName == "opus" || weft_matroska_adds_codec_delay() != 0)
+    }
+
     /// libavformat would write a negative Matroska time as 0, and all after it too late. Priming may reach below zero: it is written
     /// as CodecDelay (RFC 9559 §5.1.4.1.25).
     private func checkNegative(
@@ -266,8 +289,9 @@ package final class Muxer {
             packet.pointee.pts < 0, packet.pointee.pts != weft_no_pts(),
             let parameters = context.pointee.streams[track]?.pointee.codecpar.pointee
         else { return }
+        let isLeftToLibav = weft_matroska_adds_codec_delay() != 0
         let priming =
-            parameters.sample_rate > 0
+            parameters.sample_rate > 0 && isLeftToLibav
             ? av_rescale_q(Int64(parameters.initial_padding), AVRational(num: 1, den: parameters.sample_rate), unit) : 0
         // Both are rounded.
         guard packet.pointee.pts + priming < -1 else { return }

@@ -5,17 +5,23 @@ internal import SourceAccess
 
 /// Decodes a sound track and encodes it once over its whole length.
 ///
-/// Times come from the decoded frames; a gap in the source is filled with silence of the same length, so that the number of
-/// samples and the time never part.
+/// The place of every sample is counted, not measured: a source that rounds its times would otherwise let the sound jitter and
+/// drift. Where the source's time leaves the count by more than its rounding explains, a gap is filled with silence of the same
+/// length and an overlap is cut, so that the number of samples and the time never part.
 final class AudioTranscoder {
     let format: FormatDescription
     let timeBase: TimeBase
     private let decoder: DecompressionSession
     private let encoder: CompressionSession
     private let output: AudioFormat
-    private let trim: String
+    private let start: MediaTime?
+    private let end: MediaTime?
     private var graph: FilterGraph?
-    private var inputFormat: AudioFormat?
+    private var input: AudioFormat?
+    /// In samples of the input: where the next one belongs on the source's time line.
+    private var position: Int64?
+    /// In samples of the output, on the source's time line: the end of what the encoder was given.
+    private var encodedEnd: Int64?
     private var origin: Int64 = 0
 
     init(
@@ -23,51 +29,68 @@ final class AudioTranscoder {
     ) throws(Failure) {
         do throws(MediaError) {
             decoder = try DecompressionSession(format: track.format, timeBase: track.timeBase)
-            guard let info = EncoderCatalog.encoder(named: encoding.encoder) else {
-                throw MediaError(.encoder, .unsupported, "This FFmpeg has no encoder “\(encoding.encoder)”.")
-            }
-            guard let chosen = Self.inputFormat(of: info, nearest: track.format) else {
-                throw MediaError(
-                    .encoder, .unsupported,
-                    "Track \(track.index) (\(track.format.codecName), \(track.format.sampleRate) Hz) suits no input of \(encoding.encoder)."
-                )
-            }
-            output = chosen
-            var settings = CompressionSettings(encoder: encoding.encoder, audio: chosen)
-            settings.bitrate = encoding.bitrate
-            settings.globalHeader = encoding.globalHeader
-            encoder = try CompressionSession(settings: settings)
+            (encoder, output) = try Self.makeEncoder(encoding, for: track)
         } catch {
             throw Failure(error, role: .encode)
         }
         format = encoder.format
         timeBase = output.timeBase
-        // Cut to the sample, in the source's ticks.
-        var bounds: [String] = []
-        if let start, let ticks = try? start.ticks(in: track.timeBase) { bounds.append("start_pts=\(ticks)") }
-        if let end, let ticks = try? end.ticks(in: track.timeBase) { bounds.append("end_pts=\(ticks)") }
-        trim = bounds.isEmpty ? "" : "atrim=\(bounds.joined(separator: ":")),"
+        (self.start, self.end) = (start, end)
     }
 
-    /// The input of an encoder that changes the source's sound least.
-    private static func inputFormat(of encoder: EncoderCatalog.Encoder, nearest format: FormatDescription)
-        -> AudioFormat?
-    {
-        let rate =
-            encoder.sampleRates.isEmpty || encoder.sampleRates.contains(format.sampleRate)
-            ? format.sampleRate
-            : encoder.sampleRates.filter { $0 > format.sampleRate }.min() ?? encoder.sampleRates.max()
-                ?? format.sampleRate
-        guard let layout = format.channelLayout else { return nil }
-        return AudioFormat(
-            sampleRate: rate, sampleFormat: encoder.sampleFormats.first ?? "fltp", channelLayout: layout)
+    // MARK: Set-up
+
+    private static func makeEncoder(
+        _ encoding: CarriedTrack.AudioEncoding, for track: Track
+    ) throws(MediaError) -> (CompressionSession, AudioFormat) {
+        guard let info = EncoderCatalog.encoder(named: encoding.encoder) else {
+            throw MediaError(.encoder, .unsupported, "This FFmpeg has no encoder “\(encoding.encoder)”.")
+        }
+        var firstError: MediaError?
+        for layout in layouts(track.format) {
+            guard
+                let format = AudioFormat(
+                    sampleRate: sampleRate(info, nearest: track.format.sampleRate),
+                    sampleFormat: info.sampleFormats.first ?? "fltp", channelLayout: layout)
+            else { continue }
+            var settings = CompressionSettings(encoder: encoding.encoder, audio: format)
+            settings.bitrate = encoding.bitrate
+            settings.globalHeader = encoding.globalHeader
+            do {
+                return (try CompressionSession(settings: settings), format)
+            } catch {
+                firstError = firstError ?? error
+            }
+        }
+        throw firstError
+            ?? MediaError(
+                .encoder, .unsupported,
+                "Track \(track.index) (\(track.format.codecName)) suits no input of \(encoding.encoder).")
     }
+
+    /// The source's own layout, then the usual arrangement of as many loudspeakers: `5.1(side)` is `5.1` to encoders that know
+    /// only one.
+    private static func layouts(_ format: FormatDescription) -> [String] {
+        guard let layout = format.channelLayout else { return [] }
+        let usual = String(layout.prefix { $0 != "(" })
+        return usual == layout ? [layout] : [layout, usual]
+    }
+
+    /// The rate that changes the sound least. Opus works at 48 kHz whatever it is given (RFC 6716 §2).
+    private static func sampleRate(_ encoder: EncoderCatalog.Encoder, nearest rate: Int) -> Int {
+        let rates = encoder.sampleRates
+        guard !rates.isEmpty, !rates.contains(rate) else { return rate }
+        if encoder.codecName == "opus" { return rates.max() ?? rate }
+        return rates.filter { $0 > rate }.min() ?? rates.max() ?? rate
+    }
+
+    // MARK: Running
 
     /// - Parameter origin: what becomes time zero, in the source track's ticks.
     func encode(_ sample: Sample, origin: Int64, output: (Sample) -> Void) throws(Failure) {
         self.origin = origin
         do {
-            try decoder.decode(sample) { (frame) throws(MediaError) in try filter(frame, output) }
+            try decoder.decode(sample) { (frame) throws(MediaError) in try place(frame, output) }
         } catch {
             // A damaged packet is a gap, and gaps are filled; the rest of the track is not lost for it.
             guard error.reason == .invalidData else { throw Failure(error, role: .encode) }
@@ -76,31 +99,62 @@ final class AudioTranscoder {
 
     func finish(output: (Sample) -> Void) throws(Failure) {
         do {
-            try decoder.finish { (frame) throws(MediaError) in try filter(frame, output) }
+            try decoder.finish { (frame) throws(MediaError) in try place(frame, output) }
             try drain(output)
-            try encoder.finish { output($0) }
+            try encoder.finish { output(Self.withoutPadding($0, end: rebased(encodedEnd), of: encoder)) }
         } catch {
             throw Failure(error, role: .encode)
         }
     }
 
-    private func filter(_ frame: Frame, _ output: (Sample) -> Void) throws(MediaError) {
-        if inputFormat != frame.audioFormat || graph == nil {
+    // MARK: Placing
+
+    /// Puts a decoded frame where it belongs: behind a gap, or without what was there already, and inside the exported range.
+    private func place(_ frame: Frame, _ output: (Sample) -> Void) throws(MediaError) {
+        guard var format = frame.audioFormat, let pts = frame.pts,
+            let unit = Int32(exactly: format.sampleRate).flatMap({ TimeBase(numerator: 1, denominator: $0) }),
+            let told = try? frame.timeBase.rescale(pts, to: unit)
+        else { return }
+        format.timeBase = unit
+        if input != format {
             try drain(output)
-            guard let format = frame.audioFormat else { return }
-            inputFormat = format
-            let pieces = encoder.frameSize > 0 ? ",asetnsamples=n=\(encoder.frameSize):p=0" : ""
-            graph = try FilterGraph(
-                description:
-                    "\(trim)aresample=\(self.output.sampleRate):async=1:min_hard_comp=0.02:first_pts=\(firstSample(frame)),aformat=sample_fmts=\(self.output.sampleFormat):sample_rates=\(self.output.sampleRate):channel_layouts=\(self.output.channelLayout)\(pieces)",
-                input: format)
+            (input, position) = (format, nil)
+            graph = try FilterGraph(input: format, output: self.output, frameSize: encoder.frameSize)
         }
-        try graph?.process(frame) { (filtered) throws(MediaError) in try encode(filtered, output) }
+        let first = start.flatMap { try? $0.ticks(in: unit) } ?? .min
+        let limit = end.flatMap { try? $0.ticks(in: unit) } ?? .max
+        var time = told
+        if let position, abs(told - position) <= tolerance(frame.timeBase, unit) { time = position }
+        let begin = max(time, first, position ?? .min)
+        let stop = min(time + Int64(frame.sampleCount), limit)
+        guard begin < stop else { return }
+        if let position, begin > position { try fill(from: position, to: begin, format, output) }
+        position = stop
+        let part = try frame.sound(Int(begin - time)..<Int(stop - time))
+        try feed(part.retimed(pts: begin, duration: stop - begin, timeBase: unit), output)
     }
 
-    private func firstSample(_ frame: Frame) -> Int64 {
-        guard let pts = frame.pts else { return 0 }
-        return (try? frame.timeBase.rescale(pts, to: timeBase)) ?? 0
+    /// Two source ticks, at least 1 ms, at most 40 ms, in samples.
+    private func tolerance(_ source: TimeBase, _ unit: TimeBase) -> Int64 {
+        let rate = Int64(unit.denominator)
+        return min(max((try? source.rescale(2, to: unit)) ?? 0, rate / 1000), rate / 25)
+    }
+
+    private func fill(
+        from start: Int64, to end: Int64, _ format: AudioFormat, _ output: (Sample) -> Void
+    ) throws(MediaError) {
+        var time = start
+        while time < end {
+            let count = min(end - time, Int64(format.sampleRate))
+            try feed(Frame(sound: format, sampleCount: Int(count), pts: time), output)
+            time += count
+        }
+    }
+
+    // MARK: Encoding
+
+    private func feed(_ frame: Frame, _ output: (Sample) -> Void) throws(MediaError) {
+        try graph?.process(frame) { (filtered) throws(MediaError) in try encode(filtered, output) }
     }
 
     private func drain(_ output: (Sample) -> Void) throws(MediaError) {
@@ -109,11 +163,34 @@ final class AudioTranscoder {
     }
 
     private func encode(_ frame: Frame, _ output: (Sample) -> Void) throws(MediaError) {
-        guard let pts = frame.pts, let time = try? frame.timeBase.rescale(pts, to: timeBase),
-            let base = try? decoder.timeBase.rescale(origin, to: timeBase)
-        else { throw MediaError(.timing, .invalidData, "A sound frame has no time.") }
-        try encoder.encode(frame.retimed(pts: time &- base, duration: Int64(frame.sampleCount), timeBase: timeBase)) {
-            output($0)
+        guard let pts = frame.pts, let told = try? frame.timeBase.rescale(pts, to: timeBase) else {
+            throw MediaError(.timing, .invalidData, "A sound frame has no time.")
         }
+        let time = encodedEnd ?? told
+        encodedEnd = time + Int64(frame.sampleCount)
+        guard let rebased = rebased(time) else {
+            throw MediaError(.timing, .invalidData, "A time of the sound is out of range.")
+        }
+        try encoder.encode(
+            frame.retimed(pts: rebased, duration: Int64(frame.sampleCount), timeBase: timeBase)
+        ) { output($0) }
+    }
+
+    private func rebased(_ time: Int64?) -> Int64? {
+        guard let time, let base = try? decoder.timeBase.rescale(origin, to: timeBase) else { return nil }
+        return time &- base
+    }
+
+    /// Encoders fill their last frame up; what is beyond the end is marked as not to be heard.
+    private static func withoutPadding(_ sample: Sample, end: Int64?, of encoder: CompressionSession) -> Sample {
+        guard encoder.format.codecName != "flac", let end, let pts = sample.pts,
+            !sample.attachments.contains(where: { $0.kind == .skipSamples })
+        else { return sample }
+        let length = Int64(encoder.frameSize)
+        let excess = pts + length - end
+        guard excess > 0, excess < length else { return sample }
+        let trimmed = sample.retimed(
+            pts: pts, dts: sample.dts, duration: length - excess, timeBase: sample.timeBase)
+        return (try? trimmed.adding([.skippingSamples(start: 0, end: UInt32(excess))])) ?? trimmed
     }
 }

@@ -11,6 +11,7 @@ struct SampleClock {
     /// In samples: two source ticks, at least 1 ms, at most 40 ms.
     private let tolerance: Int64
     private var next: Int64?
+    private var last: Int64?
 
     /// - Returns: `nil` for a sample rate that is no time base.
     init?(sourceTimeBase: TimeBase, sampleRate: Int) {
@@ -27,12 +28,18 @@ struct SampleClock {
 
     /// - Parameters:
     ///   - ticks: the source's time of the packet.
-    ///   - sampleCount: audio samples in the packet, 0 where unknown (then the source's times are taken as they are).
+    ///   - sampleCount: audio samples in the packet, 0 where unknown.
     /// - Returns: the packet's time in samples.
     mutating func time(of ticks: Int64, sampleCount: Int) throws(MediaTimeError) -> Int64 {
         let told = try sourceTimeBase.rescale(ticks, to: sampleTime)
         let time: Int64
-        if let next, abs(next.subtractingClamped(told)) <= tolerance { time = next } else { time = told }
+        if let next, abs(next.subtractingClamped(told)) <= tolerance {
+            time = next
+        } else {
+            // Where packets overlap, each is shortened by the next one, but times rise strictly.
+            time = max(told, last.map { $0 &+ 1 } ?? told)
+        }
+        last = time
         next = sampleCount > 0 ? time &+ Int64(sampleCount) : nil
         return time
     }

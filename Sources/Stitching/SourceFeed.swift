@@ -17,6 +17,10 @@ final class SourceFeed {
         var unroller: TimelineUnroller
         var queue: [Sample] = []
         var head = 0
+        /// Sound is looked at one packet ahead; times on the unrolled time line.
+        var held: Sample?
+        /// Where the sound delivered so far ends, in ticks of the track.
+        var soundEnd: Int64?
         /// Sparse tracks (subtitles) do not hold the others up.
         let isDense: Bool
 
@@ -58,23 +62,23 @@ final class SourceFeed {
 
     init(_ job: StitchJob, interrupt: InterruptFlag) throws(Failure) {
         do {
-            demuxer = try Demuxer(location: job.source, interrupt: interrupt)
+            demuxer = try Self.open(job, interrupt: interrupt)
         } catch {
             throw Failure(error, role: .source)
         }
-        guard demuxer.tracks.indices.contains(job.videoTrack) else {
+        guard demuxer.tracks.count == job.tracks.count, job.tracks.indices.contains(job.videoTrack) else {
             throw Failure(
-                .asset, "\(job.source) changed: it has no track \(job.videoTrack) any more.", exitCode: .badSource)
+                .asset, "\(job.source) changed: its tracks are not those that were planned.", exitCode: .badSource)
         }
-        videoTrack = demuxer.tracks[job.videoTrack]
+        videoTrack = job.tracks[job.videoTrack]
         copiesPicture = job.copiesPicture
         let access = ContainerAccess(demuxer.containerName)
         isDiscontinuous = access.isDiscontinuous
         videoUnroller = TimelineUnroller(timeBase: videoTrack.timeBase, isEnabled: isDiscontinuous)
         range = ClosedEnd(
             start: job.isRanged ? job.origin.nanoseconds : nil, end: job.rangeEnd.map(\.nanoseconds))
-        for carried in job.carried where demuxer.tracks.indices.contains(carried.track) {
-            let track = demuxer.tracks[carried.track]
+        for carried in job.carried where job.tracks.indices.contains(carried.track) {
+            let track = job.tracks[carried.track]
             let transcoder = try carried.encoding.map { encoding throws(Failure) in
                 try AudioTranscoder(
                     track: track, encoding: encoding, start: job.isRanged ? job.origin : nil, end: job.rangeEnd)
@@ -90,6 +94,13 @@ final class SourceFeed {
                 Lane(track: track, offset: offset, transcoder: transcoder, isDiscontinuous: isDiscontinuous))
         }
         demuxer.select(tracks: Set(job.carried.map(\.track) + [job.videoTrack]))
+    }
+
+    /// The tracks are known from the plan: where the header lists them, nothing need be probed for a second time.
+    private static func open(_ job: StitchJob, interrupt: InterruptFlag) throws(MediaError) -> Demuxer {
+        let demuxer = try Demuxer(location: job.source, interrupt: interrupt, probe: .header)
+        if demuxer.isMovie, demuxer.tracks.count == job.tracks.count { return demuxer }
+        return try Demuxer(location: job.source, interrupt: interrupt)
     }
 
     // MARK: What the output is told
@@ -187,11 +198,19 @@ final class SourceFeed {
         }
         guard let sample else {
             isAtEnd = true
-            for lane in lanes { try lane.transcoder?.finish { lane.queue.append($0) } }
+            for lane in lanes {
+                if let held = lane.held { try deliver(held, before: nil, lane) }
+                lane.held = nil
+                try lane.transcoder?.finish { lane.queue.append($0) }
+            }
             return
         }
         if sample.track == videoTrack.index { notePicture(sample) }
-        if let index = laneOfTrack[sample.track] { try carry(sample, lanes[index]) }
+        if let index = laneOfTrack[sample.track] {
+            // The plan's description is the complete one.
+            let lane = lanes[index]
+            try carry(sample.described(by: lane.track.format, track: sample.track), lane)
+        }
     }
 
     private func notePicture(_ sample: Sample) {
@@ -214,10 +233,22 @@ final class SourceFeed {
         let pts = (sample.pts ?? dts) &+ offset
         let sourceTime = (dts &+ offset).nanoseconds(in: sample.timeBase)
         if lane.isDense { front = max(front, sourceTime) }
+        let moved = sample.retimed(
+            pts: pts, dts: dts &+ offset, duration: sample.duration, timeBase: sample.timeBase)
+        guard lane.isDense else { return try deliver(moved, before: nil, lane) }
+        if let held = lane.held { try deliver(held, before: pts, lane) }
+        lane.held = moved
+    }
+
+    /// - Parameter following: time of the track's next packet.
+    private func deliver(_ sample: Sample, before following: Int64?, _ lane: Lane) throws(Failure) {
+        guard let told = sample.pts else { return }
+        let pts = Self.place(told, sample.duration, before: following, after: lane.soundEnd)
+        lane.soundEnd = pts &+ sample.duration
+        let dts = (sample.dts ?? told) &+ (pts &- told)
         if let transcoder = lane.transcoder {
-            let moved = sample.retimed(
-                pts: pts, dts: dts &+ offset, duration: sample.duration, timeBase: sample.timeBase)
-            try transcoder.encode(moved, origin: lane.offset) { lane.queue.append($0) }
+            let placed = sample.retimed(pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase)
+            try transcoder.encode(placed, origin: lane.offset) { lane.queue.append($0) }
             return
         }
         let length = max(0, sample.duration).nanoseconds(in: sample.timeBase)
@@ -226,10 +257,21 @@ final class SourceFeed {
         if let end = range.end, shown >= end { return }
         do {
             lane.queue.append(
-                try Self.rebased(sample, pts: pts &- lane.offset, dts: dts &+ offset &- lane.offset, lane: lane))
+                try Self.rebased(sample, pts: pts &- lane.offset, dts: dts &- lane.offset, lane: lane))
         } catch {
             throw Failure(.timing, "A time of track \(lane.track.index) cannot be told: \(error).")
         }
+    }
+
+    /// A packet that comes late although the one after it leaves no room for it belongs where the sound before it ended:
+    /// transport streams are found that give such a packet the time of its successor.
+    private static func place(
+        _ told: Int64, _ duration: Int64, before following: Int64?, after end: Int64?
+    ) -> Int64 {
+        guard let end, let following, duration > 0 else { return told }
+        let isLate = told &- end >= duration / 2
+        let isCrowded = following &- told < duration / 2
+        return isLate && isCrowded && end &+ duration / 2 <= following ? end : told
     }
 
     /// The sample at its output time: sound counts samples, everything else keeps the source's ticks.

@@ -10,6 +10,8 @@ package struct StitchJob: Sendable {
     package var container: Container
     package var source: String
     package var videoTrack: Int
+    /// The source's tracks, as they were found when it was planned.
+    package var tracks: [Track]
     package var segments: [Segment]
     /// Unit of the segments' times.
     package var timeBase: TimeBase
@@ -28,9 +30,12 @@ package struct StitchJob: Sendable {
     package var reorderDepth: Int
     /// Expected number of pictures, for the size of the index.
     package var expectedFrames: Int
+    /// Side data of the output's picture track; `nil` for the source's own.
+    package var pictureAttachments: [Attachment]?
 
     package init(
-        temporary: String, container: Container, source: String, videoTrack: Int, segments: [Segment],
+        temporary: String, container: Container, source: String, videoTrack: Int, tracks: [Track],
+        segments: [Segment],
         timeBase: TimeBase,
         carried: [CarriedTrack], chapters: [Chapter], metadata: Metadata, origin: MediaTime, isRanged: Bool,
         rangeEnd: MediaTime?, copiesPicture: Bool, reorderDepth: Int, expectedFrames: Int
@@ -39,6 +44,7 @@ package struct StitchJob: Sendable {
         self.container = container
         self.source = source
         self.videoTrack = videoTrack
+        self.tracks = tracks
         self.segments = segments
         self.timeBase = timeBase
         self.carried = carried
@@ -67,6 +73,8 @@ package protocol SegmentContent: AnyObject {
     var count: Int { get }
     /// In decode order, ticks of the job's time base.
     var presentationTimes: [Int64] { get }
+    /// Times of source samples that cannot give a picture, sorted.
+    var unshownTimes: [Int64] { get }
     /// The sample with its bytes, at the times given.
     func sample(
         _ number: Int, pts: Int64, dts: Int64, duration: Int64, timeBase: TimeBase
@@ -88,6 +96,9 @@ package struct StitchResult: Sendable {
     /// Source pictures that no segment returned, and returned pictures that the source does not have.
     package var missing = 0
     package var surplus = 0
+    /// Source pictures that no decoder can show, which are no part of `sourceFrames`: how many, the first and the last.
+    package var unshown = 0
+    package var unshownRange: ClosedRange<Int64>?
     /// Times of the copied pictures of each segment, sorted; empty where the picture was encoded.
     package var copiedTimes: [[Int64]] = []
     /// The first few of each, in source ticks.
