@@ -197,7 +197,11 @@ private final class SlotHandler: EndpointHandler {
             if let resume = welcome.resume, resume.lease == run.lease.lease, resume.offset == 0 {
                 run.resume(credit: resume.credit)
             } else {
-                // The coordinator has no use for it any more.
+                // The coordinator has no use for it any more, or it is too large to be sent again.
+                let failure = Failure(
+                    .transport, "The connection broke, and the lease could not be taken up again.", retry: .retry,
+                    fault: .environment)
+                send(.failed(LeaseFailed(lease: run.lease.lease, failure: failure)))
                 run.cancel()
             }
         } else if !isDraining {
