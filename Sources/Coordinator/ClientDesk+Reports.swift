@@ -204,13 +204,13 @@ extension ClientDesk {
 
     // MARK: Spools
 
-    /// Finished jobs keep their spool for `spoolDays`, so that single segments can be rerun; cancelled ones too, failed ones until
-    /// they are retried or cancelled.
+    /// Finished and cancelled jobs keep their spool for a day, so that single segments can be rerun; failed ones until they are
+    /// retried.
     func cleanSpools() {
         let limit = Clock.wall - Self.spoolMilliseconds
         let over = jobs.values.filter { job in
             guard case .over(let state) = job.phase else { return false }
-            return state != .failed && job.created < limit
+            return state != .failed && (job.ended ?? job.created) < limit
         }
         let paths = over.map { ($0.id, jobDirectory($0.id)) }
         let store = handler.store

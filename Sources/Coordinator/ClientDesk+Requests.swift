@@ -116,6 +116,7 @@ extension ClientDesk {
         switch job.phase {
         case .queued:
             jobs[job.id]?.phase = .over(.cancelled)
+            jobs[job.id]?.ended = Clock.wall
             log.note("cancelled", job: job.id, "It had not begun.")
         case .planning: job.interrupt?.interrupt()
         case .running: handler.handle(.jobCancelled(job.id))

@@ -137,6 +137,7 @@ final class ClientDesk: CoordinatorDesk {
             log.note(job.isCancelled ? "cancelled" : "failed", job: id, failure.message)
         }
         jobs[id]?.interrupt = nil
+        jobs[id]?.ended = Clock.wall
         handler.forget(id)
         handler.releaseHellos(of: id)
         if let ended = jobs[id] { report.state = ended.state }

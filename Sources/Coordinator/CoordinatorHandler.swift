@@ -27,6 +27,7 @@ final class CoordinatorHandler: EndpointHandler {
     private var proofs = EncoderProofs()
     /// Slots that came back with leases of jobs that are just being planned again.
     private var heldHellos: [PeerIdentity: Hello] = [:]
+    private var nodeKeys: [String: CurvePublicKey] = [:]
     /// Results that are being made durable, and slots that wait for that before they get more work.
     private var storing = 0
     private var waiting: [WorkerID] = []
@@ -154,7 +155,13 @@ final class CoordinatorHandler: EndpointHandler {
             guard message.role == nil || message.role == .worker else {
                 return send(.refused(Refused(.notPermitted("This key is not a worker's."))), to: identity)
             }
-            if case .hello(let hello) = decoded { return greet(hello, identity) }
+            if case .hello(let hello) = decoded {
+                guard mayBe(hello.node, message.publicKey) else {
+                    let words = "Another key works under the name \(hello.node)."
+                    return send(.refused(Refused(.notPermitted(words))), to: identity)
+                }
+                return greet(hello, identity)
+            }
             guard let worker = peers[identity]?.worker else { return send(.identify(Identify()), to: identity) }
             peers[identity]?.heard = clock
             handle(decoded, payload, from: worker, identity)
@@ -167,6 +174,15 @@ final class CoordinatorHandler: EndpointHandler {
             return true
         }
         return authorize(key) == role
+    }
+
+    /// A key stands for the node that first came with it: another key cannot take the node's name while it is there.
+    private func mayBe(_ node: String, _ key: CurvePublicKey?) -> Bool {
+        guard let key else { return true }
+        let isThere = identities.keys.contains { $0.node == node }
+        if isThere, let known = nodeKeys[node], known != key { return false }
+        nodeKeys[node] = key
+        return true
     }
 
     private func greet(_ hello: Hello, _ identity: PeerIdentity) {
@@ -188,6 +204,7 @@ final class CoordinatorHandler: EndpointHandler {
         identities[worker] = identity
         tallies[SlotPlace(worker), default: WorkerTally()].host = hello.host
         if !isKnown {
+            proofs.askAgain(worker)
             handle(
                 .workerJoined(
                     worker, Capabilities(encoders: Set(hello.encoders.map(\.name))),

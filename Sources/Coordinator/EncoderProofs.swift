@@ -27,6 +27,11 @@ struct EncoderProofs {
         return true
     }
 
+    /// The slot has a new connection: what it was asked over the old one may never have come.
+    mutating func askAgain(_ worker: WorkerID) {
+        states = states.filter { $0.key.worker != worker || $0.value == .proven }
+    }
+
     func isProven(_ worker: WorkerID, _ job: JobID) -> Bool { states[Key(worker: worker, job: job)] == .proven }
 
     mutating func take(_ answer: FingerprintAnswer, from worker: WorkerID, expected: String?) -> Verdict {

@@ -35,6 +35,8 @@ struct ServiceJob {
     var interrupt: InterruptFlag?
     /// Monotonic nanoseconds.
     var began: UInt64?
+    /// Milliseconds since 1970 when it was over.
+    var ended: Int64?
 
     init(id: JobID, destination: String, priority: Int, created: Int64, order: StoredOrder) {
         self.id = id
@@ -54,6 +56,7 @@ struct ServiceJob {
         isPaused = record.state == .paused
         if record.state.isOver {
             phase = .over(record.state)
+            ended = record.updated
             report = try record.report?.decoded(as: JobReport.self)
         }
     }
