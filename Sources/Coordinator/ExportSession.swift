@@ -171,7 +171,7 @@ package final class ExportSession: Sendable {
         let stitch = encoded.stitch
         var proof = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
-            interrupt: interrupt
+            slack: stitch.largestMove, interrupt: interrupt
         ).verdict(segmentCount: plan.segments.count) { try encoded.times($0) }.proof
         // The file holds what the segments held; whether those held what the source holds was seen while stitching.
         proof.sourceFrames = plan.keepsFrames ? stitch.sourceFrames : proof.outputFrames
