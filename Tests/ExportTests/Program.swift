@@ -34,7 +34,7 @@ enum Program {
         defer { try? FileManager.default.removeItem(at: folder) }
         // Files, not pipes: a pipe that nobody reads would stop the program.
         let files = ["out", "err"].map { folder.appendingPathComponent($0) }
-        for file in files { FileManager.default.createFile(atPath: file.path, contents: nil) }
+        for file in files { try Data().write(to: file) }
         process.standardOutput = try FileHandle(forWritingTo: files[0])
         process.standardError = try FileHandle(forWritingTo: files[1])
         process.standardInput = FileHandle.nullDevice

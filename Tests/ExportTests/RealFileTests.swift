@@ -26,6 +26,8 @@ struct RealFileTests {
         case "firefox-esr--pixel_aspect_ratio.mp4":
             .count(
                 712, why: "the container has no presentation times; ffmpeg's guesses depend on its decoder's delay")
+        case "shaka-player--hls-multivideo_red12.ts":
+            .count(240, why: "the source's clock starts again half-way, which the output unrolls into one time line")
         case "firefox-esr--movie_300.mp4": .beginning(10)
         // 4K in ten bits: minutes on a small machine.
         case "firefox-esr--TestPatternHDR.mp4": .beginning(0.5)
