@@ -79,7 +79,16 @@ let package = Package(
         .testTarget(name: "ExportTests", dependencies: ["weft"], swiftSettings: strict),
         tests(of: "Stitching", ["ClusterProtocol", "Media", "MediaTime", "SourceAccess", "Support"]),
         tests(of: "Verification", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "SourceAccess", "Support"]),
+        tests(of: "Worker", ["ClusterProtocol"]),
+        tests(of: "Coordinator", ["ClusterProtocol", "JobStore", "Scheduling", "SourceAccess", "Stitching"]),
+        // Real processes: the program that is built beside them.
+        .testTarget(name: "ClusterTests", dependencies: ["weft"], swiftSettings: strict),
         tests(of: "weft", ["ClusterProtocol", "MediaTime"]),
+        // The built program on real files and short clips, judged by ffprobe; and the pure parts that decide the picture.
+        .testTarget(
+            name: "PictureTests",
+            dependencies: ["weft", "Coordinator", "ClusterProtocol", "Media", "MediaTime", "Support"],
+            swiftSettings: strict),
         // What several test targets need.
         .target(name: "Support", path: "Tests/Support", swiftSettings: strict),
     ],

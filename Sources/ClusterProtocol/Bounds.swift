@@ -99,6 +99,40 @@ extension EncodeRecipe {
         try Bounds.number(width, "recipe.width", in: 0...ProtocolLimits.pixels)
         try Bounds.number(height, "recipe.height", in: 0...ProtocolLimits.pixels)
         try Bounds.text(pixelFormat, "recipe.pixel_format", atMost: ProtocolLimits.nameBytes)
+        try Bounds.number(filterMargin, "recipe.filter_margin", in: 0...ProtocolLimits.filterMargin)
+        try aspect?.check("recipe.aspect")
+        try colour.check("recipe.colour")
+        if let source {
+            try Bounds.number(source.width, "recipe.source.width", in: 1...ProtocolLimits.pixels)
+            try Bounds.number(source.height, "recipe.source.height", in: 1...ProtocolLimits.pixels)
+            try Bounds.text(source.pixelFormat, "recipe.source.pixel_format", atMost: ProtocolLimits.nameBytes)
+            try source.aspect?.check("recipe.source.aspect")
+            try source.colour.check("recipe.source.colour")
+        }
+        if let values = masteringDisplay?.values {
+            guard values.count == 10 else { throw .malformed("A mastering display has ten numbers.") }
+            for value in values {
+                try Bounds.number(value, "recipe.mastering_display", in: 0...Int(Int32.max))
+            }
+        }
+        for value in [contentLight?.maximum, contentLight?.maximumFrameAverage] {
+            try Bounds.number(value ?? 0, "recipe.content_light", in: 0...Int(Int32.max))
+        }
+    }
+}
+
+extension EncodeRecipe.Aspect {
+    fileprivate func check(_ what: StaticString) throws(ProtocolError) {
+        try Bounds.number(numerator, what, in: 0...Int32.max)
+        try Bounds.number(denominator, what, in: 1...Int32.max)
+    }
+}
+
+extension EncodeRecipe.Colour {
+    fileprivate func check(_ what: StaticString) throws(ProtocolError) {
+        for text in [primaries, transfer, matrix, range, chromaLocation] {
+            try Bounds.text(text ?? "", what, atMost: ProtocolLimits.nameBytes)
+        }
     }
 }
 
@@ -109,6 +143,8 @@ extension ExportSettings {
         try Bounds.text(filter ?? "", "settings.filter", atMost: ProtocolLimits.filterBytes)
         try Bounds.number(audioBitrate ?? 0, "settings.audio_bitrate", in: 0...1_000_000_000_000)
         try Bounds.number(threads ?? 0, "settings.threads", in: 0...ProtocolLimits.cores)
+        try Bounds.text(deinterlace ?? "", "settings.deinterlace", atMost: ProtocolLimits.filterBytes)
+        try Bounds.number(filterMargin ?? 0, "settings.filter_margin", in: 0...ProtocolLimits.filterMargin)
         try Bounds.seconds(stallSeconds, "settings.stall_seconds")
         switch rate {
         case .quality(let value):

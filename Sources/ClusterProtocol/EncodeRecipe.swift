@@ -23,6 +23,22 @@ package struct EncodeRecipe: Hashable, Sendable, Codable {
     package var width: Int
     package var height: Int
     package var pixelFormat: String
+    /// The first pictures of the source; later ones that differ are converted to them before the filter.
+    package var source: Picture?
+    /// What the encoder is told of the pictures it gets.
+    package var aspect: Aspect?
+    package var colour = Colour()
+    package var scan = Scan.progressive
+    package var masteringDisplay: MasteringDisplay?
+    package var contentLight: ContentLight?
+    /// Frames before and after a segment that the filter chain is given too, because it looks at neighbours; what it makes of
+    /// them is left out.
+    package var filterMargin = 0
+    /// Metadata of single pictures that is put beside them as it stood in the source.
+    package var carriesHDR10Plus = false
+    package var carriesDolbyVision = false
+    /// A change of the picture's format on the way is an error.
+    package var isStrict = false
 
     private enum CodingKeys: String, CodingKey {
         case encoder, options, bitrate, threads, filter
@@ -32,6 +48,13 @@ package struct EncodeRecipe: Hashable, Sendable, Codable {
         case frameRateDenominator = "frame_rate_denominator"
         case width, height
         case pixelFormat = "pixel_format"
+        case source, aspect, colour, scan
+        case masteringDisplay = "mastering_display"
+        case contentLight = "content_light"
+        case filterMargin = "filter_margin"
+        case carriesHDR10Plus = "hdr10plus"
+        case carriesDolbyVision = "dolby_vision"
+        case isStrict = "strict"
     }
 
     package init(

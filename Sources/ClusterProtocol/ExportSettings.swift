@@ -11,6 +11,18 @@ package struct ExportSettings: Hashable, Sendable, Codable {
         case copy, aac, opus, flac, none
     }
 
+    /// What a high dynamic range is brought down to.
+    package enum ToneMapping: String, Hashable, Sendable, Codable, CaseIterable {
+        /// ITU-R BT.709, 8 bits.
+        case sdr
+    }
+
+    /// A loss that is an error unless it was allowed.
+    package enum AllowedLoss: String, Hashable, Sendable, Codable, CaseIterable {
+        case hdr10Plus = "hdr10plus"
+        case dolbyVision = "dolby-vision"
+    }
+
     /// How the encoder's rate is steered. `nil` means the encoder's default quality.
     package enum RateControl: Hashable, Sendable, Codable {
         /// The encoder's own constant-quality scale (crf, qscale).
@@ -32,6 +44,16 @@ package struct ExportSettings: Hashable, Sendable, Codable {
     package var audioBitrate: Int64?
     /// A libavfilter chain for the picture.
     package var filter: String?
+    /// Frames around a segment that the filters are given too; `nil` for what the filters are known to look at.
+    package var filterMargin: Int?
+    /// `off`, `auto` (where the source is interlaced) or a libavfilter chain; `nil` for `off`.
+    package var deinterlace: String?
+    package var toneMapping: ToneMapping?
+    /// Turn the pixels instead of carrying the rotation.
+    package var appliesRotation = false
+    /// Every loss is an error.
+    package var isStrict = false
+    package var allowedLosses: Set<AllowedLoss> = []
     /// Export only source time from here (inclusive).
     package var start: MediaTime?
     /// Export only source time up to here (exclusive).

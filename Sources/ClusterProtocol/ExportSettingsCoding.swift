@@ -10,6 +10,12 @@ extension ExportSettings {
         case audioBitrate = "audio_bitrate"
         case filter, start, end
         case segmentDuration = "segment_duration"
+        case filterMargin = "filter_margin"
+        case deinterlace
+        case toneMapping = "tonemap"
+        case appliesRotation = "apply_rotation"
+        case isStrict = "strict"
+        case allowedLosses = "allow_loss"
         case threads
         case stallSeconds = "stall_seconds"
     }
@@ -27,6 +33,12 @@ extension ExportSettings {
         audioCodec = try value(.audioCodec) ?? audioCodec
         audioBitrate = try value(.audioBitrate)
         filter = try value(.filter)
+        filterMargin = try value(.filterMargin)
+        deinterlace = try value(.deinterlace)
+        toneMapping = try value(.toneMapping)
+        appliesRotation = try value(.appliesRotation) ?? appliesRotation
+        isStrict = try value(.isStrict) ?? isStrict
+        allowedLosses = try value(.allowedLosses) ?? allowedLosses
         start = try value(.start)
         end = try value(.end)
         segmentDuration = try value(.segmentDuration)
@@ -43,6 +55,12 @@ extension ExportSettings {
         try container.encode(audioCodec, forKey: .audioCodec)
         try container.encodeIfPresent(audioBitrate, forKey: .audioBitrate)
         try container.encodeIfPresent(filter, forKey: .filter)
+        try container.encodeIfPresent(filterMargin, forKey: .filterMargin)
+        try container.encodeIfPresent(deinterlace, forKey: .deinterlace)
+        try container.encodeIfPresent(toneMapping, forKey: .toneMapping)
+        try container.encode(appliesRotation, forKey: .appliesRotation)
+        try container.encode(isStrict, forKey: .isStrict)
+        try container.encode(allowedLosses.sorted { $0.rawValue < $1.rawValue }, forKey: .allowedLosses)
         try container.encodeIfPresent(start, forKey: .start)
         try container.encodeIfPresent(end, forKey: .end)
         try container.encodeIfPresent(segmentDuration, forKey: .segmentDuration)

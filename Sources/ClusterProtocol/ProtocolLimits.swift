@@ -33,6 +33,7 @@ package enum ProtocolLimits {
     package static let filterBytes = 64 << 10
     package static let logLines = 64
     package static let warnings = 128
+    package static let filterMargin = 1024
     package static let options = 256
     package static let encoders = 256
     /// Segments named by one control message, and rows of one reply.

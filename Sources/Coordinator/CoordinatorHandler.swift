@@ -54,7 +54,14 @@ final class CoordinatorHandler: EndpointHandler {
         scheduler = Scheduler(firstLease: Fence(firstLease))
     }
 
-    private var now: Instant { Instant(nanoseconds: Int64(clamping: Clock.now)) }
+    /// Monotonic nanoseconds, without the time for which this process was stopped (Ctrl-Z, a debugger): slots went on
+    /// meanwhile, and their silence is not theirs.
+    private var clock: UInt64 { Clock.now &- suspended }
+    private var suspended: UInt64 = 0
+    private var lastTick = Clock.now
+    private static let longestPause: UInt64 = 3_000_000_000
+
+    private var now: Instant { Instant(nanoseconds: Int64(clamping: clock)) }
 
     // MARK: Jobs
 
@@ -79,7 +86,7 @@ final class CoordinatorHandler: EndpointHandler {
         }
         if case .hello(let hello) = decoded { return greet(hello, identity) }
         guard let worker = peers[identity]?.worker else { return send(.identify(Identify()), to: identity) }
-        peers[identity]?.heard = Clock.now
+        peers[identity]?.heard = clock
         handle(decoded, payload, from: worker, identity)
     }
 
@@ -90,13 +97,16 @@ final class CoordinatorHandler: EndpointHandler {
         for (old, peer) in peers where peer.worker.node == worker.node && peer.worker.slot == worker.slot {
             if old != identity { forget(old) }
         }
-        peers[identity] = Peer(worker: worker, heard: Clock.now)
+        // One that asks again on the same socket (it was not spoken to for long) has missed nothing: if it is idle, it says so.
+        let isKnown = peers[identity]?.worker == worker
+        peers[identity] = Peer(worker: worker, heard: clock)
         identities[worker] = identity
         send(
             .welcome(
                 Welcome(
                     coordinator: started, version: hello.version, heartbeatSeconds: Self.heartbeatSeconds,
                     livenessSeconds: Self.livenessSeconds)), to: identity)
+        guard !isKnown else { return }
         handle(
             .workerJoined(
                 worker, Capabilities(encoders: Set(hello.encoders.map(\.name))), holding: nil,
@@ -107,7 +117,12 @@ final class CoordinatorHandler: EndpointHandler {
         _ message: WorkerMessage, _ payload: [MessageFrame], from worker: WorkerID, _ identity: PeerIdentity
     ) {
         switch message {
-        case .ready: if storing < Self.mostStoring { handle(.workerReady(worker)) } else { waiting.append(worker) }
+        case .ready:
+            guard storing < Self.mostStoring else {
+                if !waiting.contains(worker) { waiting.append(worker) }
+                return
+            }
+            handle(.workerReady(worker))
         case .progress(let progress):
             let fence = Fence(progress.lease.fence)
             guard leases[fence]?.grant.worker == worker else { return revoke(progress.lease, "stale", identity) }
@@ -293,7 +308,7 @@ final class CoordinatorHandler: EndpointHandler {
             }
         case .jobHeld(_, _, let failure):
             guard storageTrouble == nil else { break }
-            storageTrouble = (Clock.now, failure)
+            storageTrouble = (clock, failure)
             telemetry.notice(
                 "\(failure.message) Trying again for \(Int(Self.storagePatience)) s. \(failure.advice)")
         case .nodeBarred(_, let node, let failure):
@@ -305,12 +320,15 @@ final class CoordinatorHandler: EndpointHandler {
     // MARK: Time
 
     func tick() {
+        let pause = Clock.now &- lastTick
+        if pause > Self.longestPause { suspended += pause }
+        lastTick = Clock.now
         if let deadline = scheduler.nextDeadline, deadline < now || deadline == now { handle(.tick) }
-        if let trouble = storageTrouble, Double(Clock.now &- trouble.since) > Self.storagePatience * 1e9 {
+        if let trouble = storageTrouble, Double(clock) - Double(trouble.since) > Self.storagePatience * 1e9 {
             for job in jobs.values { job.board.fail(trouble.failure) }
         }
         let silence = UInt64(Self.livenessSeconds * 1e9)
-        for (identity, peer) in peers where Clock.now &- peer.heard > silence {
+        for (identity, peer) in peers where clock > peer.heard &+ silence {
             handle(
                 .workerLost(
                     peer.worker,

@@ -21,6 +21,19 @@ struct PlannedExport: Sendable {
     var losses: [String]
     /// The filter keeps every frame and its time, so source and output can be compared one by one.
     var keepsFrames: Bool
+    /// Every loss is an error.
+    var isStrict = false
+
+    /// - Throws: exit code 1 where there are losses and none may be.
+    func refuse(losses: [String]) throws(Failure) {
+        guard isStrict, let first = losses.first else { return }
+        let others = losses.count > 1 ? " And \(losses.count - 1) more." : ""
+        throw Failure(
+            .format, "--strict refuses a loss: \(first)\(others)",
+            advice:
+                "Choose a target that holds it, or leave out --strict; without it, `losses` in the report lists all.",
+            fault: .settings)
+    }
 }
 
 /// Opens the source, chooses what is carried how, and plans the segments.
@@ -67,20 +80,27 @@ struct ExportPlanner {
 
         let seconds =
             Double(last.end - first.start) * Double(video.timeBase.numerator) / Double(video.timeBase.denominator)
-        let (recipe, codecName, depth) = try RecipeResolver(
+        let pictures =
+            settings.videoCodec == .copy
+            ? nil : try FirstPictures(sourceReference, segment: first, interrupt: interrupt)
+        let resolved = try RecipeResolver(
             settings: settings, track: video, container: container, seconds: seconds,
-            audioBitrate: selection.expectedBitrate
+            audioBitrate: selection.expectedBitrate, pictures: pictures
         ).resolve()
-        try check(codecName, fits: container)
-        return try assemble(
-            container: container, selection: selection, index: index, plan: plan, recipe: recipe, depth: depth,
+        try check(resolved.codecName, fits: container)
+        let planned = try assemble(
+            container: container, selection: selection, index: index, plan: plan, resolved: resolved,
             isRanged: range.start != nil || range.end != nil)
+        try planned.refuse(losses: selection.losses + resolved.losses)
+        return planned
     }
 
     // MARK: Settings
 
     /// What can be said against the settings without the index, which may take a scan of the whole source.
     private func refuseEarly(_ video: Track, container: Container, audioBitrate: Int64) throws(Failure) {
+        // Where only a decoded picture tells the format, it is decoded later.
+        guard order.settings.videoCodec == .copy || video.frameFormat != nil else { return }
         var settings = order.settings
         // A size asks for the exact duration, which the index tells.
         if case .size = settings.rate { settings.rate = nil }
@@ -98,6 +118,10 @@ struct ExportPlanner {
     }
 
     // MARK: Source
+
+    private var sourceReference: SourceReference {
+        SourceReference(location: order.source, fingerprint: fingerprint, videoTrack: video.index)
+    }
 
     /// The first track that is a film and not a cover picture.
     static func pictureTrack(of demuxer: Demuxer, source: String) throws(Failure) -> Track {
@@ -176,9 +200,10 @@ struct ExportPlanner {
     // MARK: Result
 
     private func assemble(
-        container: Container, selection: TrackSelection, index: SourceIndex, plan: SegmentPlan, recipe: EncodeRecipe,
-        depth: Int, isRanged: Bool
+        container: Container, selection: TrackSelection, index: SourceIndex, plan: SegmentPlan,
+        resolved: ResolvedPicture, isRanged: Bool
     ) throws(Failure) -> PlannedExport {
+        let (recipe, depth) = (resolved.recipe, resolved.reorderDepth)
         guard let first = plan.segments.first, let last = plan.segments.last else {
             throw Failure(.asset, "\(order.source) has no picture in that range.", exitCode: .badSource)
         }
@@ -188,30 +213,32 @@ struct ExportPlanner {
             let end = try MediaTime(ticks: last.end, in: video.timeBase)
             let duration = try end.subtracting(pictureStart)
             let expected = index.keyframes.sampleCount ?? Self.estimatedFrames(video, duration: duration)
-            let source = SourceReference(location: order.source, fingerprint: fingerprint, videoTrack: video.index)
-            let stitch = StitchJob(
+            let source = sourceReference
+            let segments = FilterEntry(index.keyframes, margin: recipe.filterMargin, track: video).move(plan.segments)
+            var stitch = StitchJob(
                 temporary: "", container: container, source: order.source, videoTrack: video.index,
-                segments: plan.segments, timeBase: video.timeBase, carried: selection.carried,
+                tracks: demuxer.tracks, segments: segments, timeBase: video.timeBase, carried: selection.carried,
                 chapters: try Self.chapters(demuxer.chapters, origin: origin, isRanged: isRanged, end: end),
                 metadata: demuxer.metadata, origin: origin, isRanged: isRanged,
                 rangeEnd: order.settings.end == nil ? nil : end, copiesPicture: recipe.encoder == "copy",
                 reorderDepth: recipe.encoder == "copy" ? max(depth, index.reorderDepth ?? 0) : depth,
-                expectedFrames: expected)
-            var warnings = selection.warnings + index.remarks(on: plan)
+                expectedFrames: resolved.keepsFrames ? expected : expected * 2 + 64)
+            stitch.pictureAttachments = resolved.attachments
+            var warnings = selection.warnings + index.remarks(on: plan) + resolved.warnings
             if index.undecodable > 0 {
                 warnings.append(
                     "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded."
                 )
             }
             return PlannedExport(
-                id: try jobID(source: source, recipe: recipe, segments: plan.segments, carried: selection.carried),
-                source: source, recipe: recipe, segments: plan.segments, stitch: stitch,
+                id: try jobID(source: source, recipe: recipe, segments: segments, carried: selection.carried),
+                source: source, recipe: recipe, segments: segments, stitch: stitch,
                 frameSize: (
                     recipe.width > 0 ? recipe.width : video.format.width,
                     recipe.height > 0 ? recipe.height : video.format.height
                 ), duration: duration, expectedFrames: Self.share(expected, of: index, from: first.start, to: last.end),
-                warnings: warnings, losses: selection.losses,
-                keepsFrames: order.settings.filter == nil)
+                warnings: warnings, losses: selection.losses + resolved.losses + resolved.allowedLosses,
+                keepsFrames: resolved.keepsFrames, isStrict: order.settings.isStrict)
         } catch let failure as Failure {
             throw failure
         } catch {

@@ -169,6 +169,7 @@ package final class ExportSession: Sendable {
         _ plan: PlannedExport, encoded: Encoded, output: PartialFile
     ) throws(Failure) -> JobReport.Proof {
         let stitch = encoded.stitch
+        try plan.refuse(losses: stitch.losses)
         var proof = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
             slack: stitch.largestMove, interrupt: interrupt

@@ -134,7 +134,10 @@ struct JobDirectory {
     }
 
     /// Nothing stays of a finished export.
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
+    func remove() {
+        spool.remove()
+        try? FileManager.default.removeItem(atPath: path)
+    }
 }
 
 extension JobStoreError {

@@ -4,6 +4,20 @@ internal import Media
 internal import MediaTime
 internal import SourceAccess
 
+/// What was decided for the picture track.
+struct ResolvedPicture: Sendable {
+    var recipe: EncodeRecipe
+    var codecName: String
+    var reorderDepth: Int
+    /// Side data of the output's picture track.
+    var attachments: [Attachment]
+    var keepsFrames = true
+    var warnings: [String] = []
+    var losses: [String] = []
+    /// Losses that the user allowed by name.
+    var allowedLosses: [String] = []
+}
+
 /// Turns what the user wants into exactly what every slot does: the encoder, its options and the pictures it is given.
 struct RecipeResolver {
     private let settings: ExportSettings
@@ -13,27 +27,46 @@ struct RecipeResolver {
     private let seconds: Double
     /// Bits a second that the sound will take.
     private let audioBitrate: Int64
+    private let pictures: FirstPictures?
 
-    init(settings: ExportSettings, track: Track, container: Container, seconds: Double, audioBitrate: Int64) {
+    /// - Parameter pictures: the first ones of the export; `nil` takes the container's word for them.
+    init(
+        settings: ExportSettings, track: Track, container: Container, seconds: Double, audioBitrate: Int64,
+        pictures: FirstPictures? = nil
+    ) {
         self.settings = settings
         self.track = track
         self.container = container
         self.seconds = seconds
         self.audioBitrate = audioBitrate
+        self.pictures = pictures ?? FirstPictures(track: track)
     }
 
     /// The recipe, with the encoder opened once to see that it takes every setting.
-    func resolve() throws(Failure) -> (recipe: EncodeRecipe, codecName: String, reorderDepth: Int) {
+    func resolve() throws(Failure) -> ResolvedPicture {
         guard settings.videoCodec != .copy else {
             let recipe = EncodeRecipe(
                 encoder: "copy", globalHeader: container != .mpegTS, timeBase: track.timeBase)
-            return (recipe, track.format.codecName, track.format.reorderDepth)
+            var resolved = ResolvedPicture(
+                recipe: recipe, codecName: track.format.codecName, reorderDepth: track.format.reorderDepth,
+                attachments: track.attachments)
+            resolved.losses = PictureCarriage.rotationLoss(track, container)
+            return resolved
         }
-        let candidates = try encoders()
+        guard let pictures else {
+            throw Failure(
+                .format, "The picture format of track \(track.index) (\(track.format.codecName)) is not known.",
+                advice: "`weft probe` shows what the file holds.", exitCode: .badSource)
+        }
+        let chain = try PictureChain(
+            settings,
+            source: PictureChain.Source(
+                format: pictures.format, scan: pictures.scan, masteringDisplay: pictures.masteringDisplay,
+                contentLight: pictures.contentLight, transform: track.transform))
         var first: Failure?
-        for encoder in candidates {
+        for encoder in try encoders() {
             do throws(Failure) {
-                return try preflight(encoder)
+                return try preflight(encoder, pictures, chain)
             } catch {
                 first = first ?? error
             }
@@ -89,36 +122,43 @@ struct RecipeResolver {
     // MARK: Options
 
     private func preflight(
-        _ encoder: EncoderCatalog.Encoder
-    ) throws(Failure) -> (recipe: EncodeRecipe, codecName: String, reorderDepth: Int) {
+        _ encoder: EncoderCatalog.Encoder, _ pictures: FirstPictures, _ chain: PictureChain
+    ) throws(Failure) -> ResolvedPicture {
         guard container.canHold(codec: encoder.codecName) else {
             throw Failure(
                 .format, "\(container) cannot hold \(encoder.codecName).",
                 advice: "Choose another --video-codec, or a target name such as .mkv or .mov.", fault: .settings,
                 exitCode: .usage)
         }
+        let dynamic = try DynamicCarriage(
+            pictures, sourceCodec: track.format.codecName, chain: chain, container: container, encoder: encoder.name,
+            codec: encoder.codecName, allowed: settings.allowedLosses)
         do {
-            guard let source = track.frameFormat else {
-                throw MediaError(
-                    .format, .unsupported,
-                    "The picture format of track \(track.index) (\(track.format.codecName)) is not known.")
-            }
-            let filter = settings.filter ?? ""
-            let pixelFormat = Self.pixelFormat(of: encoder, nearest: source.pixelFormat)
-            let graph = try FilterGraph(description: filter, input: source, outputPixelFormat: pixelFormat)
-            guard let output = graph.outputFormat else {
-                throw MediaError(.filter, .invalidSettings, "The filter “\(filter)” delivers no picture.")
-            }
-            let rate = Self.frameRate(track, after: output)
-            var recipe = EncodeRecipe(
-                encoder: encoder.name, options: options(of: encoder), bitrate: try bitrate(),
-                threads: settings.threads ?? Self.threads(encoder.name, output), filter: filter,
-                globalHeader: container != .mpegTS, timeBase: track.timeBase, frameRateNumerator: rate.numerator,
-                frameRateDenominator: rate.denominator, width: output.width, height: output.height,
-                pixelFormat: output.pixelFormat)
-            recipe.pixelFormat = pixelFormat ?? output.pixelFormat
-            let session = try PicturePath(recipe: recipe, track: track).makeEncoder(for: output)
-            return (recipe, encoder.codecName, session.reorderDepth)
+            let filtered = try FilteredPictures(pictures, chain)
+            let target = Self.pixelFormat(of: encoder, nearest: filtered.format.pixelFormat)
+            let traits = EncoderTraits(encoder: encoder.name, codec: encoder.codecName)
+            let conversion = PixelConversion(
+                from: filtered.format, colour: filtered.colour, to: target, encoder: encoder.name,
+                signalsRange: traits.signalsRange)
+            let carriage = PictureCarriage(
+                track: track, pictures: pictures, chain: chain, container: container, encoder: encoder.name,
+                traits: traits, scan: filtered.scan, carriesDolbyVision: dynamic.carriesDolbyVision)
+            var recipe = try recipe(encoder, filtered.format, pictures, chain)
+            recipe.filter = [chain.filter, conversion.filter].filter { !$0.isEmpty }.joined(separator: ",")
+            recipe.pixelFormat = target
+            recipe.colour = EncodeRecipe.Colour(conversion.colour)
+            recipe.scan = traits.codesFields ? EncodeRecipe.Scan(filtered.scan) : .progressive
+            recipe.setStaticHDR(carriage)
+            recipe.carriesHDR10Plus = dynamic.carriesHDR10Plus
+            recipe.carriesDolbyVision = dynamic.carriesDolbyVision
+            let path = PicturePath(recipe: recipe, track: track)
+            _ = try path.makeGraph(for: path.initialFormat())
+            let session = try path.makeEncoder()
+            return ResolvedPicture(
+                recipe: recipe, codecName: encoder.codecName, reorderDepth: session.reorderDepth,
+                attachments: carriage.attachments, keepsFrames: chain.keepsFrames,
+                warnings: chain.warnings + conversion.warnings + carriage.warnings, losses: carriage.losses,
+                allowedLosses: dynamic.losses)
         } catch let error as MediaError {
             var failure = Failure(error, role: .encode)
             if failure.exitCode == .jobFailed {
@@ -133,10 +173,26 @@ struct RecipeResolver {
         }
     }
 
+    private func recipe(
+        _ encoder: EncoderCatalog.Encoder, _ output: FrameFormat, _ pictures: FirstPictures, _ chain: PictureChain
+    ) throws(Failure) -> EncodeRecipe {
+        let rate = frameRate(after: output, keepsFrames: chain.keepsFrames)
+        var recipe = EncodeRecipe(
+            encoder: encoder.name, options: options(of: encoder), bitrate: try bitrate(),
+            threads: settings.threads ?? Self.threads(encoder.name, output),
+            globalHeader: container != .mpegTS, timeBase: track.timeBase, frameRateNumerator: rate.numerator,
+            frameRateDenominator: rate.denominator, width: output.width, height: output.height)
+        recipe.source = EncodeRecipe.Picture(pictures.format)
+        recipe.aspect = output.sampleAspectRatio.map { EncodeRecipe.Aspect($0) }
+        recipe.filterMargin = chain.margin
+        recipe.isStrict = settings.isStrict
+        return recipe
+    }
+
     /// The source's own pixel format where the encoder takes it, else the one that loses least.
-    private static func pixelFormat(of encoder: EncoderCatalog.Encoder, nearest source: String) -> String? {
+    private static func pixelFormat(of encoder: EncoderCatalog.Encoder, nearest source: String) -> String {
         guard !encoder.pixelFormats.isEmpty, !encoder.pixelFormats.contains(source) else { return source }
-        return PixelFormats.nearest(to: source, among: encoder.pixelFormats)
+        return PixelFormats.nearest(to: source, among: encoder.pixelFormats) ?? source
     }
 
     /// A constant of encoder and frame size, never of the machine: it decides the bytes of some encoders.
@@ -177,12 +233,23 @@ struct RecipeResolver {
         }
     }
 
-    /// What the encoder is told: the average rate, or the container's nominal one where the two are the same but for rounding.
-    private static func frameRate(_ track: Track, after output: FrameFormat) -> (numerator: Int32, denominator: Int32) {
+    /// What the encoder is told: the average rate, or the container's nominal one where the two are the same but for rounding;
+    /// the filter's own where it makes another one.
+    private func frameRate(after output: FrameFormat, keepsFrames: Bool) -> (numerator: Int32, denominator: Int32) {
+        if !keepsFrames, let rate = output.frameRate, rate.numerator > 0 { return (rate.numerator, rate.denominator) }
         guard let average = track.averageFrameRate ?? output.frameRate, average.numerator > 0 else { return (25, 1) }
         guard let nominal = track.realFrameRate, abs(nominal.approximation / average.approximation - 1) < 0.01 else {
             return (average.numerator, average.denominator)
         }
         return (nominal.numerator, nominal.denominator)
+    }
+}
+
+extension EncodeRecipe {
+    fileprivate mutating func setStaticHDR(_ carriage: PictureCarriage) {
+        masteringDisplay = carriage.masteringDisplay.map { MasteringDisplay($0) }
+        contentLight = carriage.contentLight.map {
+            ContentLight(maximum: $0.maximum, maximumFrameAverage: $0.maximumFrameAverage)
+        }
     }
 }

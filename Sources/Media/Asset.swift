@@ -8,6 +8,7 @@ internal import Synchronization
 /// each has its own status. What is loaded stays. Cancelling the task that waits gives up its wait; when nobody waits any more the
 /// work is stopped too.
 public final class Asset: Sendable {
+    /// A path, or an http(s) URL.
     public let location: String
     /// libavformat's options for opening.
     public let options: [String: String]
@@ -45,6 +46,7 @@ public final class Asset: Sendable {
         (try await load(first), repeat try await load(each properties))
     }
 
+    /// What is known about a property; does no I/O and starts none.
     public func status<Value>(of property: AssetProperty<Value>) -> AssetProperty<Value>.Status {
         switch loader.stage(of: property.name, work: property.work) {
         case .unknown: .unknown

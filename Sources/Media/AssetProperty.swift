@@ -46,6 +46,7 @@ extension AssetProperty {
 }
 
 extension AssetProperty where Value == [Track] {
+    /// Every track, in the container's order: `Track.index` is the position here.
     public static var tracks: Self { Self("tracks") { $0.tracks } }
 }
 
@@ -63,10 +64,12 @@ extension AssetProperty where Value == MediaTime {
 }
 
 extension AssetProperty where Value == Metadata {
+    /// Tags of the whole file.
     public static var metadata: Self { Self("metadata") { $0.metadata } }
 }
 
 extension AssetProperty where Value == [Chapter] {
+    /// In order of their start.
     public static var chapters: Self { Self("chapters") { $0.chapters } }
 }
 
@@ -81,5 +84,6 @@ extension AssetProperty where Value == Int64? {
 }
 
 extension AssetProperty where Value == Bool {
+    /// Whether reading may start elsewhere than at the beginning.
     public static var isSeekable: Self { Self("isSeekable") { $0.isSeekable } }
 }

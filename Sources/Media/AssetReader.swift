@@ -21,32 +21,40 @@ public final class AssetReader {
     public struct Canceller: Sendable {
         let interrupt: InterruptFlag
 
+        /// The outputs give `nil` from now on, also one that is waiting for the disk or the network.
         public func cancel() { interrupt.interrupt() }
     }
 
+    /// What is read. Each output opens it once more, so that tracks are pulled independently.
     public let asset: Asset
     /// Half-open, in presentation time; `nil` is everything.
     public let timeRange: TimeRange?
+    /// In the order they were added.
     public private(set) var outputs: [AssetReaderTrackOutput] = []
+    /// Why the status is `.failed`; `nil` otherwise.
     public private(set) var error: MediaError?
     private let interrupt = InterruptFlag()
     private var stage = Status.unknown
 
+    /// Does no I/O.
     public init(asset: Asset, timeRange: TimeRange? = nil) {
         self.asset = asset
         self.timeRange = timeRange
     }
 
+    /// Where the reader stands. Read it when an output gave `nil`: that alone does not tell the end from a failure.
     public var status: Status {
         if stage == .reading || stage == .unknown, interrupt.isInterrupted { return .cancelled }
         return stage
     }
 
+    /// May be handed to other threads, unlike the reader.
     public var canceller: Canceller { Canceller(interrupt: interrupt) }
 
     /// Stops reading for good; `nil` is all that the outputs give from now on.
     public func cancelReading() { interrupt.interrupt() }
 
+    /// - Throws: `.invalidSettings` after `startReading`, and for an output of another reader.
     public func add(_ output: AssetReaderTrackOutput) throws(MediaError) {
         guard status == .unknown else {
             throw MediaError(.asset, .invalidSettings, "An output can be added only before reading starts.")

@@ -14,6 +14,7 @@ public final class AssetReaderTrackOutput {
         case decoded(DecompressionSession.Settings)
     }
 
+    /// The track that is pulled.
     public let track: Track
     public let settings: Settings
     /// Whether `nil` was returned because the end of the track or of the range was reached.
@@ -32,6 +33,7 @@ public final class AssetReaderTrackOutput {
     private var refusedInARow = 0
     private static let refusalLimit = 32
 
+    /// - Parameter track: one of the asset's.
     public init(track: Track, settings: Settings = .compressed) {
         self.track = track
         self.settings = settings

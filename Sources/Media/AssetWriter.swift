@@ -19,6 +19,7 @@ public final class AssetWriter: Sendable {
         case cancelled
     }
 
+    /// The name that the file gets.
     public let path: String
     public let container: Container
     private let options: [String: String]
@@ -60,6 +61,7 @@ public final class AssetWriter: Sendable {
         queue.end(.cancelled)
     }
 
+    /// Where the writer stands; from any thread.
     public var status: Status { queue.status }
     /// Why the status is `.failed`.
     public var error: MediaError? { queue.error }
@@ -78,16 +80,25 @@ public final class AssetWriter: Sendable {
         setup.withLock { $0.inputs.append(input) }
     }
 
+    /// Tags of the whole file.
+    ///
+    /// - Throws: `.invalidSettings` after `startWriting`.
     public func set(metadata: Metadata) throws(MediaError) {
         try queue.require(.unknown, "Tags can be set only before writing starts.")
         setup.withLock { $0.metadata = metadata }
     }
 
+    /// Chapters, in order; times on the time line of the samples.
+    ///
+    /// - Throws: `.invalidSettings` after `startWriting`.
     public func set(chapters: [Chapter]) throws(MediaError) {
         try queue.require(.unknown, "Chapters can be set only before writing starts.")
         setup.withLock { $0.chapters = chapters }
     }
 
+    /// Starts the writer's thread. No input is ready before `startSession`.
+    ///
+    /// - Throws: `.invalidSettings` when it was started before or has no inputs. What the muxer refuses shows as status `.failed`.
     public func startWriting() throws(MediaError) {
         try queue.start()
         let plan = setup.withLock { setup in

@@ -6,12 +6,18 @@ internal import Synchronization
 public final class AssetWriterInput: Sendable {
     /// What the track is made of.
     public struct Description: Sendable {
+        /// What a reader of the file must know; a session's or a track's own.
         public var format: FormatDescription
+        /// Unit wished for the track; the container may take a finer or, as Matroska, a coarser one.
         public var timeBase: TimeBase
+        /// Tags of the track.
         public var metadata: Metadata
         public var disposition: Track.Disposition
+        /// BCP 47 or ISO 639-2; `nil` for none.
         public var language: String?
+        /// Side data of the whole track, besides the format's own.
         public var attachments: [Attachment]
+        /// Frames a second that players are told; `nil` leaves it to the container.
         public var averageFrameRate: Rational?
         /// Samples are rare (subtitles, data): the other tracks do not wait for the next one.
         public var isSparse: Bool

@@ -2,11 +2,13 @@ public import MediaTime
 
 /// All that an encoder is told before its first frame.
 public struct CompressionSettings: Sendable, Hashable {
+    /// Pictures or sound, and of which format.
     public enum Input: Sendable, Hashable {
         case video(FrameFormat)
         case audio(AudioFormat)
     }
 
+    /// How the lines of a picture belong together.
     public enum Scan: String, Sendable, Hashable, Codable {
         case progressive, topFieldFirst, bottomFieldFirst
     }
@@ -15,6 +17,7 @@ public struct CompressionSettings: Sendable, Hashable {
     public var encoder: String
     /// What the frames will be. Its time base is the unit of the samples' times.
     public var input: Input
+    /// Of the pictures that will come; `.progressive` to begin with.
     public var scan: Scan
     /// Bits a second; 0 for the encoder's own default or a quality option.
     public var bitrate: Int64
@@ -28,8 +31,10 @@ public struct CompressionSettings: Sendable, Hashable {
     public var isBitExact: Bool
     /// SMPTE ST 2086 and CTA-861.3 values for the bit stream; `nil` for none.
     public var masteringDisplay: MasteringDisplay?
+    /// As `masteringDisplay`.
     public var contentLight: ContentLight?
 
+    /// One thread, no bit rate, global header, bit-exact: change what should differ.
     public init(encoder: String, input: Input) {
         self.encoder = encoder
         self.input = input

@@ -6,6 +6,7 @@ public import MediaTime
 /// Blocking and for one thread at a time. Output order is presentation order as far as the codec knows it; trust `pts`, not the
 /// order. A sample that cannot be decoded is an error the session survives: go on with the next one.
 public final class DecompressionSession {
+    /// How to decode; the defaults do what the `ffmpeg` program does.
     public struct Settings: Sendable, Hashable {
         /// Decoder threads, at least 1. More than one adds delay, never changes the pictures of intact data.
         public var threads: Int
@@ -28,7 +29,9 @@ public final class DecompressionSession {
         }
     }
 
+    /// What the decoder was opened for.
     public let format: FormatDescription
+    /// Unit of the samples' and the frames' times.
     public let timeBase: TimeBase
     /// libavcodec's name of the decoder in use.
     public let decoderName: String

@@ -2,6 +2,7 @@ internal import CFFmpeg
 
 /// The encoders of this build of libavcodec. Whether one really opens (a device, a driver, a session limit) only opening it tells.
 public enum EncoderCatalog {
+    /// What libavcodec says of one encoder.
     public struct Encoder: Sendable, Hashable {
         /// libavcodec's name: what `CompressionSettings.encoder` wants.
         public let name: String
@@ -16,7 +17,9 @@ public enum EncoderCatalog {
         public let isExperimental: Bool
         /// libavutil's names; empty where the encoder names no restriction.
         public let pixelFormats: [String]
+        /// libavutil's names (`fltp`); empty where the encoder names no restriction, and for pictures.
         public let sampleFormats: [String]
+        /// Samples a second; empty where the encoder names no restriction, and for pictures.
         public let sampleRates: [Int]
         /// Names of the codec's profiles, as far as libavcodec lists them.
         public let profiles: [String]
@@ -40,6 +43,7 @@ public enum EncoderCatalog {
 
     private static let byName = Dictionary(all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
 
+    /// `nil` where this libavcodec has no such encoder.
     public static func encoder(named name: String) -> Encoder? { byName[name] }
 
     /// All encoders of a codec, by libavcodec's codec name.

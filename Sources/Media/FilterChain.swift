@@ -11,9 +11,12 @@ final class FilterChain {
 
     /// - Parameters:
     ///   - conversion: name and arguments of a last filter before the sink.
+    ///   - keepsFullRange: where a conversion is put in between, full-range pictures stay full. libswscale would compress them for
+    ///     every format that is not called `yuvj…`, and the frames would still say "full".
     ///   - describe: fills in what the source will be given.
     init(
         _ text: String, source sourceName: String, sink sinkName: String, conversion: (String, String)?,
+        keepsFullRange: Bool = false,
         describe: (UnsafeMutablePointer<AVBufferSrcParameters>) throws(MediaError) -> Void
     ) throws(MediaError) {
         self.text = text
@@ -33,7 +36,8 @@ final class FilterChain {
         do throws(MediaError) {
             graph.pointee.nb_threads = 1
             // The vector code of libswscale rounds differently from machine to machine unless told not to.
-            graph.pointee.scale_sws_opts = av_strdup("flags=bicubic+accurate_rnd+full_chroma_int+bitexact")
+            graph.pointee.scale_sws_opts = av_strdup(
+                "flags=bicubic+accurate_rnd+full_chroma_int+bitexact" + (keepsFullRange ? ":out_range=pc" : ""))
             source = try Self.makeSource(sourceName, in: graph, describe)
             sink = try Self.make(sinkName, nil, "out", in: graph)
             var last = sink

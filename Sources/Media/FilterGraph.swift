@@ -35,7 +35,7 @@ public final class FilterGraph {
         }
         let chain = try FilterChain(
             description, source: "buffer", sink: "buffersink",
-            conversion: outputPixelFormat.map { ("format", "pix_fmts=\($0)") }
+            conversion: outputPixelFormat.map { ("format", "pix_fmts=\($0)") }, keepsFullRange: input.isFullRange
         ) { (parameters) throws(MediaError) in
             let size = try input.checkedSize()
             let colour = try input.colour.codes()

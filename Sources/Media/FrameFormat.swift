@@ -29,6 +29,9 @@ public struct FrameFormat: Sendable, Hashable {
         self.colour = colour
     }
 
+    /// Told by the range or by one of libavutil's `yuvj…` names.
+    var isFullRange: Bool { colour.range == "pc" || pixelFormat.hasPrefix("yuvj") }
+
     /// - Throws: `.format`/`.invalidSettings` for a name that libavutil does not know.
     func pixelFormatCode() throws(MediaError) -> AVPixelFormat { try Self.code(ofPixelFormat: pixelFormat) }
 

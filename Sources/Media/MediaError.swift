@@ -3,18 +3,42 @@ internal import Foundation
 
 /// The one error of this library: where it broke, libav's code, and the last lines of the codec's own log.
 public struct MediaError: Error, Sendable, CustomStringConvertible {
+    /// The part of the way that broke.
     public enum Boundary: String, Sendable, CaseIterable {
         case asset, timing, format, decoder, filter, encoder, hardware, storage, finalization, resources, cancelled
     }
 
     /// The kinds a program may want to tell apart.
     public enum Reason: Sendable {
-        case notFound, notMedia, notPermitted, noSpace, encrypted, unsupported, invalidData, invalidSettings,
-            alreadyExists
-        case cancelled, timedOut, outOfMemory, other
+        /// No such file, directory, track or host.
+        case notFound
+        /// libavformat knows no container that these bytes could be.
+        case notMedia
+        /// The operating system or the server refuses.
+        case notPermitted
+        /// The disk or the quota is full.
+        case noSpace
+        /// Samples that need a key.
+        case encrypted
+        /// This build of FFmpeg, or the container, cannot do it.
+        case unsupported
+        /// Bytes or times that break their own format: damaged, or cut off.
+        case invalidData
+        /// An option, a name or a call that cannot be: the caller's mistake. The message names it.
+        case invalidSettings
+        /// The target exists and was not to be replaced.
+        case alreadyExists
+        /// Somebody asked to stop.
+        case cancelled
+        case timedOut
+        case outOfMemory
+        /// See the code and the log.
+        case other
     }
 
+    /// Where.
     public var boundary: Boundary
+    /// What a program may act on.
     public var reason: Reason
     /// One sentence for people.
     public var message: String

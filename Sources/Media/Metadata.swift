@@ -2,6 +2,7 @@ internal import CFFmpeg
 
 /// Tags in the order of the file. Keys are compared without regard to case, as libavformat does.
 public struct Metadata: Sendable, Hashable, Codable, ExpressibleByDictionaryLiteral, RandomAccessCollection {
+    /// One tag. A key may occur more than once.
     public struct Entry: Sendable, Hashable, Codable {
         public var key: String
         public var value: String
@@ -29,6 +30,7 @@ public struct Metadata: Sendable, Hashable, Codable, ExpressibleByDictionaryLite
         }
     }
 
+    /// The first value of a key, whatever its case; setting `nil` removes it.
     public subscript(key: String) -> String? {
         get { entries.first { Self.same($0.key, key) }?.value }
         set {

@@ -7,6 +7,7 @@ public struct PlaneLayout: Sendable, Hashable {
     public var stride: Int
     /// Bytes of a row that hold picture; the rest is padding.
     public var rowBytes: Int
+    /// Fewer than the picture has where the plane is subsampled.
     public var rows: Int
 }
 

@@ -2,6 +2,7 @@ internal import CFFmpeg
 
 /// Primaries, white point and luminance of the display that a picture was graded on (SMPTE ST 2086).
 public struct MasteringDisplay: Sendable, Hashable, Codable {
+    /// A colour.
     public struct Point: Sendable, Hashable, Codable {
         /// CIE 1931 coordinates in units of 0.00002.
         public var x: Int
@@ -16,6 +17,7 @@ public struct MasteringDisplay: Sendable, Hashable, Codable {
     public var red: Point
     public var green: Point
     public var blue: Point
+    /// The white point.
     public var white: Point
     /// In units of 0.0001 cd/m².
     public var maximumLuminance: Int
@@ -33,6 +35,7 @@ public struct MasteringDisplay: Sendable, Hashable, Codable {
 
 /// Brightest pixel and brightest frame average of a programme (CTA-861.3), in cd/m².
 public struct ContentLight: Sendable, Hashable, Codable {
+    /// 0 for unknown.
     public var maximum: Int
     public var maximumFrameAverage: Int
 

@@ -38,6 +38,7 @@ public struct Track: Sendable, Identifiable {
         case bottomCodedTopShown
     }
 
+    /// Pixels.
     public struct Size: Sendable, Hashable, Codable {
         public var width: Int
         public var height: Int
@@ -58,14 +59,18 @@ public struct Track: Sendable, Identifiable {
     public let timeBase: TimeBase
     /// Presentation time of the first sample, as far as the container tells.
     public let startTicks: Int64?
+    /// Length of the presentation, as far as the container tells.
     public let durationTicks: Int64?
+    /// Frames over duration, in frames a second; `nil` where unknown.
     public let averageFrameRate: Rational?
     /// The lowest rate at which every timestamp can be told: libav's guess, half-right for variable rates.
     public let realFrameRate: Rational?
     /// Width of a pixel over its height. The container's word goes before the codec's.
     public let sampleAspectRatio: Rational?
+    /// Of interlaced pictures.
     public let fieldOrder: FieldOrder
     public let disposition: Disposition
+    /// Tags of the track.
     public let metadata: Metadata
     /// The container's count, `nil` where it does not say.
     public let sampleCount: Int64?

@@ -23,7 +23,7 @@ enum RandomAccessPoint {
     }
 
     /// Bytes of the length before each NAL unit (ISO/IEC 14496-15 §5.3.3.1, §8.3.3.1); `nil` for Annex B start codes.
-    private static func nalLengthSize(_ format: FormatDescription, offset: Int) -> Int? {
+    static func nalLengthSize(_ format: FormatDescription, offset: Int) -> Int? {
         let extradata = format.extradata
         // avcC and hvcC start with configurationVersion 1 (some hvcC writers leave it 0); Annex B starts with 0 0 1 or 0 0 0 1.
         guard extradata.count > offset, !(extradata[0] == 0 && extradata[1] == 0) else { return nil }
@@ -110,7 +110,7 @@ enum RandomAccessPoint {
 }
 
 /// Walks the NAL units of one access unit, in either packaging.
-private struct NALUnits {
+struct NALUnits {
     private let bytes: UnsafeRawBufferPointer
     private let lengthSize: Int?
     private var index = 0

@@ -65,10 +65,14 @@ package final class SourceSession {
 
     private var segment: Segment?
     private var sawNext = false
+    private var goesOn = false
 
     /// Positions the source at the segment's entry sample.
-    package func begin(_ segment: Segment) throws(Failure) {
+    ///
+    /// - Parameter goesOn: samples beyond the segment are delivered too, until the caller has enough.
+    package func begin(_ segment: Segment, goesOn: Bool = false) throws(Failure) {
         self.segment = segment
+        self.goesOn = goesOn
         sawNext = false
         do {
             try position(at: segment.entry)
@@ -94,7 +98,7 @@ package final class SourceSession {
             return nil
         }
         let sample = Self.unrolled(item)
-        if let next = segment.next, ends(segment, before: sample, item, next: next) {
+        if !goesOn, let next = segment.next, ends(segment, before: sample, item, next: next) {
             pushedBack = item
             self.segment = nil
             return nil

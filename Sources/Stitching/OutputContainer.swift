@@ -40,12 +40,15 @@ package struct OutputContainer: Sendable {
     ///
     /// - Parameter indexScale: multiplies the estimate of the index, after it once proved too small.
     func options(job: StitchJob, indexScale: Int, timeBases: [TimeBase], carriedSamples: Int) -> [String: String] {
-        guard container.isMovie else { return [:] }
+        // libavformat writes Dolby Vision's configuration record only when told that it may.
+        let isDolby = (job.pictureAttachments ?? []).contains { $0.kind == .dolbyVision }
+        let strictness = isDolby ? ["strict": "unofficial"] : [:]
+        guard container.isMovie else { return strictness }
         var options = ["movflags": "+write_colr", "moov_size": "\(indexBytes(job, carriedSamples) * indexScale)"]
         options["video_track_timescale"] = "\(videoTimeBase(job.timeBase).denominator)"
         // The movie's own unit rounds edit lists unless it holds every track's (ISO/IEC 14496-12 §8.6.6).
         options["movie_timescale"] = "\(TimeBase.commonTimescale(of: timeBases.map(\.denominator)) ?? 90_000)"
-        return options
+        return options.merging(strictness) { own, _ in own }
     }
 
     /// An upper bound of `moov`: per picture stts 8, ctts 8, stsz 4, stss 4; per other sample stts 8, stsz 4; a chunk (stsc 12, co64 8)

@@ -62,23 +62,23 @@ final class SourceFeed {
 
     init(_ job: StitchJob, interrupt: InterruptFlag) throws(Failure) {
         do {
-            demuxer = try Demuxer(location: job.source, interrupt: interrupt)
+            demuxer = try Self.open(job, interrupt: interrupt)
         } catch {
             throw Failure(error, role: .source)
         }
-        guard demuxer.tracks.indices.contains(job.videoTrack) else {
+        guard demuxer.tracks.count == job.tracks.count, job.tracks.indices.contains(job.videoTrack) else {
             throw Failure(
-                .asset, "\(job.source) changed: it has no track \(job.videoTrack) any more.", exitCode: .badSource)
+                .asset, "\(job.source) changed: its tracks are not those that were planned.", exitCode: .badSource)
         }
-        videoTrack = demuxer.tracks[job.videoTrack]
+        videoTrack = job.tracks[job.videoTrack]
         copiesPicture = job.copiesPicture
         let access = ContainerAccess(demuxer.containerName)
         isDiscontinuous = access.isDiscontinuous
         videoUnroller = TimelineUnroller(timeBase: videoTrack.timeBase, isEnabled: isDiscontinuous)
         range = ClosedEnd(
             start: job.isRanged ? job.origin.nanoseconds : nil, end: job.rangeEnd.map(\.nanoseconds))
-        for carried in job.carried where demuxer.tracks.indices.contains(carried.track) {
-            let track = demuxer.tracks[carried.track]
+        for carried in job.carried where job.tracks.indices.contains(carried.track) {
+            let track = job.tracks[carried.track]
             let transcoder = try carried.encoding.map { encoding throws(Failure) in
                 try AudioTranscoder(
                     track: track, encoding: encoding, start: job.isRanged ? job.origin : nil, end: job.rangeEnd)
@@ -94,6 +94,13 @@ final class SourceFeed {
                 Lane(track: track, offset: offset, transcoder: transcoder, isDiscontinuous: isDiscontinuous))
         }
         demuxer.select(tracks: Set(job.carried.map(\.track) + [job.videoTrack]))
+    }
+
+    /// The tracks are known from the plan: where the header lists them, nothing need be probed for a second time.
+    private static func open(_ job: StitchJob, interrupt: InterruptFlag) throws(MediaError) -> Demuxer {
+        let demuxer = try Demuxer(location: job.source, interrupt: interrupt, probe: .header)
+        if demuxer.isMovie, demuxer.tracks.count == job.tracks.count { return demuxer }
+        return try Demuxer(location: job.source, interrupt: interrupt)
     }
 
     // MARK: What the output is told
@@ -199,7 +206,11 @@ final class SourceFeed {
             return
         }
         if sample.track == videoTrack.index { notePicture(sample) }
-        if let index = laneOfTrack[sample.track] { try carry(sample, lanes[index]) }
+        if let index = laneOfTrack[sample.track] {
+            // The plan's description is the complete one.
+            let lane = lanes[index]
+            try carry(sample.described(by: lane.track.format, track: sample.track), lane)
+        }
     }
 
     private func notePicture(_ sample: Sample) {

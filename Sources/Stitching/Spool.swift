@@ -56,7 +56,22 @@ package struct Spool: Sendable {
     }
 
     /// Removes the directory with everything in it.
+    ///
+    /// A file system that gives freed blocks back at once (ext4 with `discard`) takes milliseconds a file, and several at a
+    /// time: one after another, thousands of segments would keep a finished export waiting for seconds.
     package func remove() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        let share = max(64, (names.count + 15) / 16)
+        let parts = stride(from: 0, to: names.count, by: share).map { names[$0..<min($0 + share, names.count)] }
+        let group = DispatchGroup()
+        for part in parts {
+            group.enter()
+            Thread { [directory] in
+                for name in part { unlink(directory + "/" + name) }
+                group.leave()
+            }.start()
+        }
+        group.wait()
         try? FileManager.default.removeItem(atPath: directory)
     }
 

@@ -10,6 +10,8 @@ package struct StitchJob: Sendable {
     package var container: Container
     package var source: String
     package var videoTrack: Int
+    /// The source's tracks, as they were found when it was planned.
+    package var tracks: [Track]
     package var segments: [Segment]
     /// Unit of the segments' times.
     package var timeBase: TimeBase
@@ -28,9 +30,12 @@ package struct StitchJob: Sendable {
     package var reorderDepth: Int
     /// Expected number of pictures, for the size of the index.
     package var expectedFrames: Int
+    /// Side data of the output's picture track; `nil` for the source's own.
+    package var pictureAttachments: [Attachment]?
 
     package init(
-        temporary: String, container: Container, source: String, videoTrack: Int, segments: [Segment],
+        temporary: String, container: Container, source: String, videoTrack: Int, tracks: [Track],
+        segments: [Segment],
         timeBase: TimeBase,
         carried: [CarriedTrack], chapters: [Chapter], metadata: Metadata, origin: MediaTime, isRanged: Bool,
         rangeEnd: MediaTime?, copiesPicture: Bool, reorderDepth: Int, expectedFrames: Int
@@ -39,6 +44,7 @@ package struct StitchJob: Sendable {
         self.container = container
         self.source = source
         self.videoTrack = videoTrack
+        self.tracks = tracks
         self.segments = segments
         self.timeBase = timeBase
         self.carried = carried

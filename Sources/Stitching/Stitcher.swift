@@ -213,8 +213,8 @@ private final class StitchPass {
             video.format = first.format
             video.track = try muxer.addTrack(
                 format: first.format, timeBase: container.videoTimeBase(job.timeBase), metadata: source.metadata,
-                disposition: source.disposition, attachments: source.attachments,
-                averageFrameRate: source.averageFrameRate,
+                disposition: source.disposition,
+                attachments: job.pictureAttachments ?? source.attachments, averageFrameRate: source.averageFrameRate,
                 sampleAspectRatio: nil)
             for lane in 0..<feed.laneCount {
                 let track = feed.track(ofLane: lane)

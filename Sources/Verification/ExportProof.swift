@@ -48,7 +48,9 @@ package struct ExportProof {
         segmentCount: Int, expected: (Int) throws -> [Int64]
     ) throws(Failure) -> Verdict {
         do {
-            let demuxer = try Demuxer(location: output, interrupt: interrupt)
+            // A header lists the tracks; only a transport stream has to be probed for them.
+            var demuxer = try Demuxer(location: output, interrupt: interrupt, probe: .header)
+            if demuxer.tracks.isEmpty { demuxer = try Demuxer(location: output, interrupt: interrupt) }
             let track = try PictureTrack.find(in: demuxer.tracks, of: output)
             demuxer.select(tracks: [track.index])
             return try compare(demuxer, track, segmentCount: segmentCount, expected: expected)

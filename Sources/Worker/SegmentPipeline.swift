@@ -31,6 +31,7 @@ final class SegmentPipeline {
     private let path: PicturePath
     private let gauge: LeaseGauge
     private let cancellation: InterruptFlag
+    private let metadata: DynamicMetadataStore?
 
     init(
         recipe: EncodeRecipe, segment: Segment, source: SourceSession, gauge: LeaseGauge, cancellation: InterruptFlag
@@ -40,11 +41,12 @@ final class SegmentPipeline {
         self.source = source
         self.gauge = gauge
         self.cancellation = cancellation
+        metadata = DynamicMetadataStore(recipe)
         path = PicturePath(recipe: recipe, track: source.track)
     }
 
     func run(into sink: any SampleSink) throws(Failure) -> Outcome {
-        try source.begin(segment)
+        try source.begin(segment, goesOn: recipe.filterMargin > 0)
         return recipe.encoder == "copy" ? try copy(into: sink) : try encode(into: sink)
     }
 
@@ -57,7 +59,10 @@ final class SegmentPipeline {
         let start = LeaseGauge.now
         defer { gauge.add(.read, since: start) }
         let sample = try source.next()
-        if let sample { gauge.count(bytesRead: sample.size) }
+        if let sample {
+            gauge.count(bytesRead: sample.size)
+            metadata?.note(sample)
+        }
         return sample
     }
 
@@ -86,15 +91,12 @@ final class SegmentPipeline {
         let encoder: CompressionSession
         do throws(MediaError) {
             graph = try path.makeGraph(for: path.initialFormat())
-            guard let output = graph.outputFormat else {
-                throw MediaError(.filter, .invalidSettings, "The filter “\(recipe.filter)” delivers no picture.")
-            }
-            encoder = try path.makeEncoder(for: output)
+            encoder = try path.makeEncoder()
         } catch {
             throw Failure(error, role: .encode)
         }
         let queue = BoundedQueue<Frame>(capacity: 8)
-        let encoding = EncodingThread(encoder: encoder, queue: queue, sink: sink, gauge: gauge)
+        let encoding = EncodingThread(encoder: encoder, queue: queue, sink: sink, gauge: gauge, metadata: metadata)
         encoding.start()
         let warnings: [String]
         let unshown: [Int64]
@@ -126,11 +128,14 @@ final class SegmentPipeline {
         private var firstError: MediaError?
         private var repaired = 0
         private var formatChanges = 0
+        private var hasFiltered = false
+        private var margin: FilterMargin
 
         init(_ pipeline: SegmentPipeline, graph: FilterGraph, queue: BoundedQueue<Frame>) throws(Failure) {
             self.pipeline = pipeline
             self.graph = graph
             self.queue = queue
+            margin = FilterMargin(pipeline.segment, frames: pipeline.recipe.filterMargin)
             let track = pipeline.source.track
             ledger = PictureLedger(pipeline.segment, track: track)
             do {
@@ -157,7 +162,7 @@ final class SegmentPipeline {
         }
 
         mutating func run() throws(Failure) {
-            while let sample = try pipeline.readSample() {
+            while !margin.isComplete, let sample = try pipeline.readSample() {
                 var mark = LeaseGauge.now
                 var decoded: [Frame] = []
                 ledger.sent(sample)
@@ -191,15 +196,27 @@ final class SegmentPipeline {
                 undecodable += 1
                 return
             }
-            guard pts >= pipeline.segment.start, pts < pipeline.segment.end else { return }
-            var time = pts
-            if let lastPTS, time <= lastPTS {
-                time = lastPTS + 1
-                repaired += 1
+            switch margin.place(frame, at: pts) {
+            case .nowhere: return
+            case .margin: try pass(frame, at: pts)
+            case .segment(let before):
+                for frame in before { try pass(frame, at: frame.pts ?? pts) }
+                var time = pts
+                if let lastPTS, time <= lastPTS {
+                    time = lastPTS + 1
+                    repaired += 1
+                }
+                lastPTS = time
+                try pass(frame, at: time)
             }
-            lastPTS = time
+        }
+
+        private mutating func pass(_ frame: Frame, at time: Int64) throws(Failure) {
             if !graph.accepts(frame) {
-                formatChanges += 1
+                if hasFiltered {
+                    formatChanges += 1
+                    if pipeline.recipe.isStrict { throw Self.formatChange(frame, at: time) }
+                }
                 try filter { (graph, output) throws(MediaError) in try graph.finish(output: output) }
                 do {
                     graph = try pipeline.path.makeGraph(for: frame.format)
@@ -207,8 +224,17 @@ final class SegmentPipeline {
                     throw Failure(error, role: .encode)
                 }
             }
-            let owned = frame.retimed(pts: time, duration: frame.duration, timeBase: frame.timeBase)
-            try filter { (graph, output) throws(MediaError) in try graph.process(owned, output: output) }
+            hasFiltered = true
+            let timed = frame.retimed(pts: time, duration: frame.duration, timeBase: frame.timeBase)
+            try filter { (graph, output) throws(MediaError) in try graph.process(timed, output: output) }
+        }
+
+        private static func formatChange(_ frame: Frame, at time: Int64) -> Failure {
+            Failure(
+                .format,
+                "The picture format changes to \(frame.width)×\(frame.height) \(frame.pixelFormat) at tick \(time), and --strict "
+                    + "refuses to convert it.",
+                advice: "Leave out --strict to bring all pictures to the format of the first.", fault: .source)
         }
 
         private func filter(
@@ -222,7 +248,7 @@ final class SegmentPipeline {
                 throw Failure(error, role: .encode)
             }
             pipeline.gauge.add(.filter, since: start)
-            for frame in filtered where !queue.push(frame) { throw Failure.interrupted }
+            for frame in filtered where margin.owns(frame) && !queue.push(frame) { throw Failure.interrupted }
         }
     }
 }
@@ -234,10 +260,15 @@ private final class EncodingThread: @unchecked Sendable {
     private let queue: BoundedQueue<Frame>
     private let sink: any SampleSink
     private let gauge: LeaseGauge
+    private let metadata: DynamicMetadataStore?
     private let done = DispatchSemaphore(value: 0)
     private var failure: Failure?
 
-    init(encoder: CompressionSession, queue: BoundedQueue<Frame>, sink: any SampleSink, gauge: LeaseGauge) {
+    init(
+        encoder: CompressionSession, queue: BoundedQueue<Frame>, sink: any SampleSink, gauge: LeaseGauge,
+        metadata: DynamicMetadataStore?
+    ) {
+        self.metadata = metadata
         self.encoder = encoder
         self.queue = queue
         self.sink = sink
@@ -282,7 +313,7 @@ private final class EncodingThread: @unchecked Sendable {
         let start = LeaseGauge.now
         var samples: [Sample] = []
         do {
-            try body { (sample) throws(MediaError) in samples.append(sample) }
+            try body { (sample) throws(MediaError) in samples.append(try metadata?.complete(sample) ?? sample) }
         } catch {
             throw Failure(error, role: .encode)
         }

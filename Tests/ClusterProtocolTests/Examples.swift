@@ -15,10 +15,22 @@ enum Examples {
     static let source = SourceReference(location: "/film/ünï.mp4", fingerprint: fingerprint, videoTrack: 1)
 
     static func recipe() -> EncodeRecipe {
-        EncodeRecipe(
+        var recipe = EncodeRecipe(
             encoder: "libx264", options: ["preset": "medium", "crf": "22"], threads: 2,
             filter: "scale=1280:720,format=yuv420p", timeBase: .mpeg, frameRateNumerator: 30_000,
             frameRateDenominator: 1001, width: 1280, height: 720, pixelFormat: "yuv420p")
+        recipe.aspect = EncodeRecipe.Aspect(numerator: 64, denominator: 45)
+        recipe.colour = EncodeRecipe.Colour(
+            primaries: "bt2020", transfer: "smpte2084", matrix: "bt2020nc", range: "tv", chromaLocation: "topleft")
+        recipe.source = EncodeRecipe.Picture(
+            width: 3840, height: 2160, pixelFormat: "yuv420p10le", aspect: recipe.aspect, colour: recipe.colour)
+        recipe.scan = .bottomFieldFirst
+        recipe.masteringDisplay = EncodeRecipe.MasteringDisplay(
+            values: [35_400, 14_600, 8500, 39_850, 6550, 2300, 15_635, 16_450, 10_000_000, 1])
+        recipe.contentLight = EncodeRecipe.ContentLight(maximum: 1000, maximumFrameAverage: 400)
+        recipe.filterMargin = 2
+        recipe.isStrict = true
+        return recipe
     }
 
     static func segment() -> Segment {
@@ -37,6 +49,12 @@ enum Examples {
         settings.audioCodec = .aac
         settings.audioBitrate = 192_000
         settings.filter = "hqdn3d"
+        settings.filterMargin = 12
+        settings.deinterlace = "auto"
+        settings.toneMapping = .sdr
+        settings.appliesRotation = true
+        settings.isStrict = true
+        settings.allowedLosses = [.dolbyVision, .hdr10Plus]
         settings.threads = 4
         return settings
     }

@@ -59,8 +59,10 @@ import Testing
         }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
+        // Strict, as the session is: libavcodec's guess at how far H.264 reorders drops pictures otherwise.
         process.arguments = [
-            "-v", "quiet", "-copyts", "-noautorotate", "-threads", "1", "-i", path, "-map", "0:v:0", "-fps_mode",
+            "-v", "quiet", "-copyts", "-noautorotate", "-threads", "1", "-strict", "strict", "-i", path, "-map",
+            "0:v:0", "-fps_mode",
             "passthrough", "-enc_time_base", "-1", "-vf", "scale=16:16", "-f", "framecrc", "-",
         ]
         let pipe = Pipe()

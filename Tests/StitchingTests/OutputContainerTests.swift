@@ -9,7 +9,7 @@ import Testing
 struct OutputContainerTests {
     private func job(container: Container, frames: Int = 100, timeBase: TimeBase, carried: Int = 1) -> StitchJob {
         StitchJob(
-            temporary: "/nowhere", container: container, source: "/nowhere", videoTrack: 0, segments: [],
+            temporary: "/nowhere", container: container, source: "/nowhere", videoTrack: 0, tracks: [], segments: [],
             timeBase: timeBase, carried: (0..<carried).map { CarriedTrack(track: $0 + 1) }, chapters: [], metadata: [:],
             origin: .zero, isRanged: false, rangeEnd: nil, copiesPicture: false, reorderDepth: 2,
             expectedFrames: frames)

@@ -167,6 +167,32 @@ extension OptionTable {
         OptionEntry(
             name: "filter", letter: "f", value: "GRAPH",
             help: "Pass the picture through this libavfilter chain: scale=1280:-2.", group: .result),
+        OptionEntry(
+            name: "filter-margin", value: "N",
+            help:
+                "Give the filters N frames before and after each segment, so that joins do not show. Default: what the filters are known to look at.",
+            group: .result),
+        OptionEntry(
+            name: "deinterlace", value: "WHEN",
+            help:
+                "off, auto (bwdif where the source is interlaced) or a libavfilter chain. Default off: fields are kept.",
+            group: .result, completion: .suggestions(["off", "auto", "bwdif=mode=send_frame", "yadif"])),
+        OptionEntry(
+            name: "tonemap", value: "TARGET",
+            help: "sdr: bring a PQ or HLG picture down to 8-bit BT.709, in linear light.", group: .result,
+            completion: .choices(ExportSettings.ToneMapping.allCases.map(\.rawValue))),
+        OptionEntry(
+            name: "apply-rotation",
+            help: "Turn the pixels instead of carrying the rotation: for players and containers that know none.",
+            group: .result),
+        OptionEntry(
+            name: "allow-loss", value: "LIST",
+            help: "Go on although these get lost: hdr10plus, dolby-vision. They are named in the report.",
+            group: .result,
+            completion: .suggestions(ExportSettings.AllowedLoss.allCases.map(\.rawValue)), isRepeatable: true),
+        OptionEntry(
+            name: "strict",
+            help: "Take every loss for an error: nothing is written under the final name.", group: .result),
         start,
         end,
         segmentDuration,

@@ -70,6 +70,11 @@ struct SettingReader: Sendable {
 }
 
 extension SettingReader {
+    /// What has a meaning only where pictures are encoded.
+    private static let pictureOptions = [
+        "filter", "filter-margin", "deinterlace", "tonemap", "apply-rotation", "encoder-option",
+    ]
+
     /// Options that make no sense together.
     func checkConflicts() throws {
         let rates = ["quality", "bitrate", "size"].filter(isOn)
@@ -77,7 +82,7 @@ extension SettingReader {
             throw complaint(rates[1], "cannot be had together with --\(rates[0]); choose one.")
         }
         if text("video-codec") == "copy" || text("encoder") == "copy" {
-            for option in rates + ["filter", "encoder-option"] where isOn(option) {
+            for option in rates + Self.pictureOptions where isOn(option) {
                 throw complaint(option, "has no effect on copied samples; drop it or choose a codec to encode with.")
             }
         }
@@ -108,6 +113,12 @@ extension SettingReader {
         settings.audioCodec = text("audio").flatMap(ExportSettings.AudioCodec.init) ?? settings.audioCodec
         settings.audioBitrate = try rate("audio-bitrate")
         settings.filter = text("filter")
+        settings.filterMargin = try count("filter-margin", in: 0...1024)
+        settings.deinterlace = text("deinterlace")
+        settings.toneMapping = text("tonemap").flatMap(ExportSettings.ToneMapping.init)
+        settings.appliesRotation = isOn("apply-rotation")
+        settings.isStrict = isOn("strict")
+        settings.allowedLosses = try allowedLosses()
         settings.start = try time("start")
         settings.end = try time("end")
         settings.segmentDuration = try segmentDuration()
@@ -117,8 +128,22 @@ extension SettingReader {
             throw complaint("end", "is not after --start.")
         }
         if let end = settings.end, end == .zero { throw complaint("end", "leaves nothing to export.") }
-        if settings.filter == "" { throw complaint("filter", "is empty.") }
+        for option in ["filter", "deinterlace"] where text(option) == "" { throw complaint(option, "is empty.") }
         return settings
+    }
+
+    private func allowedLosses() throws -> Set<ExportSettings.AllowedLoss> {
+        let words = (layer.values["allow-loss"] ?? []).flatMap { $0.split(separator: ",").map(String.init) }
+        return Set(
+            try words.map { word in
+                guard let loss = ExportSettings.AllowedLoss(rawValue: word) else {
+                    let known = ExportSettings.AllowedLoss.allCases.map(\.rawValue)
+                    let suggestion = Suggestion.sentence(for: word, among: known)
+                    throw complaint(
+                        "allow-loss", "'\(word)' is not one of \(known.joined(separator: ", ")).\(suggestion)")
+                }
+                return loss
+            })
     }
 
     func segmentDuration() throws -> MediaTime? {

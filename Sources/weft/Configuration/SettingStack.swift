@@ -41,7 +41,9 @@ struct SettingStack: Sendable {
         if changesCodec { drop(["video-codec", "encoder"], reason: nil) }
         drop(["quality", "encoder-option"], reason: reason)
         if codec == ExportSettings.VideoCodec.copy.rawValue {
-            drop(["bitrate", "size", "filter"], reason: "samples are copied")
+            drop(
+                ["bitrate", "size", "filter", "filter-margin", "deinterlace", "tonemap", "apply-rotation"],
+                reason: "samples are copied")
         }
     }
 
