@@ -21,8 +21,8 @@ struct Export {
         process.arguments = ["export", source, output, "--json", "--quiet", "--state", scratch.file("state")] + options
         let answer = scratch.file("answer-\(name).json")
         let words = scratch.file("words-\(name).txt")
-        FileManager.default.createFile(atPath: answer, contents: nil)
-        FileManager.default.createFile(atPath: words, contents: nil)
+        _ = FileManager.default.createFile(atPath: answer, contents: nil)
+        _ = FileManager.default.createFile(atPath: words, contents: nil)
         process.standardOutput = FileHandle(forWritingAtPath: answer)
         process.standardError = FileHandle(forWritingAtPath: words)
         process.standardInput = FileHandle.nullDevice
