@@ -69,6 +69,14 @@ struct SampleClockTests {
         var clock = try #require(SampleClock(sourceTimeBase: .milliseconds, sampleRate: 48_000))
         #expect(throws: MediaTimeError.self) { try clock.time(of: .max, sampleCount: 1024) }
         #expect(try clock.time(of: Int64.max / 48, sampleCount: 1024) == Int64.max / 48 * 48)
-        #expect(try clock.time(of: Int64.min / 48, sampleCount: 1024) == Int64.min / 48 * 48)
+        var early = try #require(SampleClock(sourceTimeBase: .milliseconds, sampleRate: 48_000))
+        #expect(try early.time(of: Int64.min / 48, sampleCount: 1024) == Int64.min / 48 * 48)
+    }
+
+    @Test("Packets that share a time or go back still rise, and the source's time is taken up again")
+    func overlap() throws {
+        var clock = try #require(SampleClock(sourceTimeBase: .milliseconds, sampleRate: 48_000))
+        let times = try [0, 100, 100, 50, 200].map { try clock.time(of: $0, sampleCount: 1024) }
+        #expect(times == [0, 4800, 4801, 4802, 9600])
     }
 }
