@@ -97,6 +97,8 @@ final class CoordinatorHandler: EndpointHandler {
         for (old, peer) in peers where peer.worker.node == worker.node && peer.worker.slot == worker.slot {
             if old != identity { forget(old) }
         }
+        // One that asks again on the same socket (it was not spoken to for long) has missed nothing: if it is idle, it says so.
+        let isKnown = peers[identity]?.worker == worker
         peers[identity] = Peer(worker: worker, heard: clock)
         identities[worker] = identity
         send(
@@ -104,6 +106,7 @@ final class CoordinatorHandler: EndpointHandler {
                 Welcome(
                     coordinator: started, version: hello.version, heartbeatSeconds: Self.heartbeatSeconds,
                     livenessSeconds: Self.livenessSeconds)), to: identity)
+        guard !isKnown else { return }
         handle(
             .workerJoined(
                 worker, Capabilities(encoders: Set(hello.encoders.map(\.name))), holding: nil,
@@ -114,7 +117,12 @@ final class CoordinatorHandler: EndpointHandler {
         _ message: WorkerMessage, _ payload: [MessageFrame], from worker: WorkerID, _ identity: PeerIdentity
     ) {
         switch message {
-        case .ready: if storing < Self.mostStoring { handle(.workerReady(worker)) } else { waiting.append(worker) }
+        case .ready:
+            guard storing < Self.mostStoring else {
+                if !waiting.contains(worker) { waiting.append(worker) }
+                return
+            }
+            handle(.workerReady(worker))
         case .progress(let progress):
             let fence = Fence(progress.lease.fence)
             guard leases[fence]?.grant.worker == worker else { return revoke(progress.lease, "stale", identity) }

@@ -8,12 +8,19 @@ extension SourceReference.Fingerprint {
 
     /// Reads at most 512 KiB of the file, whatever its size.
     package static func of(path: String) throws(Failure) -> SourceReference.Fingerprint {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // A pipe would otherwise wait for its writer here, beyond the reach of Ctrl-C.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Failure.sourceUnreadable(path, errno: errno) }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Failure.sourceUnreadable(path, errno: errno) }
         guard status.st_mode & S_IFMT != S_IFDIR else { throw Failure.sourceUnreadable(path, errno: EISDIR) }
+        guard ![S_IFIFO, S_IFSOCK, S_IFCHR].contains(status.st_mode & S_IFMT) else {
+            throw Failure(
+                .asset, "\(path) is a pipe or a device, not a file.",
+                advice: "Write it to a file first: several processes read a source, each at its own place.",
+                exitCode: .badSource)
+        }
         let size = Int64(status.st_size)
 
         var hash = ContentHash()

@@ -7,6 +7,7 @@ internal import MediaTime
 final class CopiedSegment: SegmentContent {
     let format: FormatDescription
     let presentationTimes: [Int64]
+    let unshownTimes: [Int64] = []
     private let samples: [Sample]
 
     /// - Parameter samples: in decode order, each with a presentation time.

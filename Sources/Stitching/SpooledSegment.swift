@@ -54,6 +54,8 @@ package final class SpooledSegment: SegmentContent {
     /// In decode order, ticks of the job's time base.
     package var presentationTimes: [Int64] { table.entries.map(\.pts) }
 
+    package var unshownTimes: [Int64] { table.unshown }
+
     /// The sample with its bytes, at the times given.
     package func sample(
         _ number: Int, pts: Int64, dts: Int64, duration: Int64, timeBase: TimeBase

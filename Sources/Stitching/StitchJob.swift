@@ -73,6 +73,8 @@ package protocol SegmentContent: AnyObject {
     var count: Int { get }
     /// In decode order, ticks of the job's time base.
     var presentationTimes: [Int64] { get }
+    /// Times of source samples that cannot give a picture, sorted.
+    var unshownTimes: [Int64] { get }
     /// The sample with its bytes, at the times given.
     func sample(
         _ number: Int, pts: Int64, dts: Int64, duration: Int64, timeBase: TimeBase
@@ -94,6 +96,9 @@ package struct StitchResult: Sendable {
     /// Source pictures that no segment returned, and returned pictures that the source does not have.
     package var missing = 0
     package var surplus = 0
+    /// Source pictures that no decoder can show, which are no part of `sourceFrames`: how many, the first and the last.
+    package var unshown = 0
+    package var unshownRange: ClosedRange<Int64>?
     /// Times of the copied pictures of each segment, sorted; empty where the picture was encoded.
     package var copiedTimes: [[Int64]] = []
     /// The first few of each, in source ticks.

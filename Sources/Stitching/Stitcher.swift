@@ -86,6 +86,10 @@ private final class StitchPass {
     private var timeline: DecodeTimeline
     private var video = VideoLane()
     private var lanes: [Int] = []
+    /// Lanes whose first sample is written.
+    private var started: Set<Int> = []
+    /// Priming of the tracks that start late, by number in the file.
+    private var lateTracks: [Int: Int64] = [:]
     private var result = StitchResult()
     private var hash = ContentHash()
 
@@ -156,6 +160,14 @@ private final class StitchPass {
 
     private func compare(_ spooled: any SegmentContent, with source: [Int64]) {
         let returned = spooled.presentationTimes.sorted()
+        let unshown = Set(spooled.unshownTimes)
+        let shown = returned.isEmpty || unshown.isEmpty ? [] : Set(returned)
+        let source = source.filter { time in
+            guard unshown.contains(time), !shown.contains(time) else { return true }
+            result.unshown += 1
+            result.unshownRange = (result.unshownRange?.lowerBound ?? time)...time
+            return false
+        }
         result.sourceFrames += source.count
         var left = source.makeIterator()
         var right = returned.makeIterator()
@@ -173,6 +185,11 @@ private final class StitchPass {
                 b = right.next()
             }
         }
+    }
+
+    /// For people to read.
+    private func seconds(_ time: Int64) -> Double {
+        ((try? MediaTime(ticks: time, in: job.timeBase))?.seconds ?? 0)
     }
 
     private func note(_ time: Int64) {
@@ -339,12 +356,21 @@ private final class StitchPass {
                 if time < limit, time < best?.time ?? .max { best = (lane, time) }
             }
             guard let best, let sample = feed.pop(lane: best.lane) else { return }
+            if started.insert(best.lane).inserted { noteStart(of: sample, track: lanes[best.lane]) }
             do {
                 try muxer.write(try shifted(sample), track: lanes[best.lane])
             } catch {
                 throw Failure(error, role: .output)
             }
         }
+    }
+
+    /// A movie's track that starts late and with priming needs an edit list that libavformat does not write.
+    private func noteStart(of sample: Sample, track: Int) {
+        guard job.container.isMovie, let pts = sample.pts, pts > 0,
+            Muxer.marksPriming(of: sample.format, in: job.container)
+        else { return }
+        lateTracks[track] = Int64(sample.format.initialPadding)
     }
 
     private func shifted(_ sample: Sample) throws(MediaError) -> Sample {
@@ -363,11 +389,20 @@ private final class StitchPass {
         }
         do {
             result.bytes = try muxer.finish()
+            for (track, priming) in lateTracks.sorted(by: { $0.key < $1.key }) {
+                try MovieEdits.cutPriming(ofTrack: track, priming, inFileAt: job.temporary)
+            }
         } catch {
             if error.isIndexSpaceTooSmall { throw IndexSpaceExceeded.failure() }
             throw Failure(error, role: .output)
         }
         result.videoHash = hash.finish()
+        if let range = result.unshownRange {
+            let from = seconds(range.lowerBound)
+            result.losses.append(
+                "\(result.unshown) source pictures from \(from) s to \(seconds(range.upperBound)) s cannot be decoded and are "
+                    + "not in the output.")
+        }
         result.losses += feed.damage.map { "Sound or another track was damaged in the source: \($0)" }
     }
 }

@@ -124,6 +124,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
 
     private func finish(_ outcome: SegmentPipeline.Outcome) throws(Failure) {
         try flush()
+        table.add(unshown: outcome.unshown)
         let times = table.entries.map(\.pts).filter { $0 != SampleTable.noTime }
         let result = SegmentResult(
             lease: lease.lease, frames: outcome.frames, samples: table.entries.count, bytes: sent, hash: hash.finish(),

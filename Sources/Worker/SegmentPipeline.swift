@@ -21,6 +21,8 @@ final class SegmentPipeline {
         var frames: Int
         var format: FormatDescription
         var warnings: [String]
+        /// Times of owned samples that cannot give a picture (`PictureLedger`).
+        var unshown: [Int64] = []
     }
 
     private let recipe: EncodeRecipe
@@ -97,10 +99,12 @@ final class SegmentPipeline {
         let encoding = EncodingThread(encoder: encoder, queue: queue, sink: sink, gauge: gauge, metadata: metadata)
         encoding.start()
         let warnings: [String]
+        let unshown: [Int64]
         do throws(Failure) {
             var stage = try DecodingStage(self, graph: graph, queue: queue)
             try stage.run()
             warnings = stage.warnings
+            unshown = stage.ledger.unshown()
             queue.close()
         } catch {
             queue.abandon()
@@ -109,7 +113,7 @@ final class SegmentPipeline {
             throw error
         }
         let format = try encoding.join(fallback: nil)
-        return Outcome(frames: gauge.frameCount, format: format, warnings: warnings)
+        return Outcome(frames: gauge.frameCount, format: format, warnings: warnings, unshown: unshown)
     }
 
     /// Reads, decodes and filters on the caller's thread.
@@ -118,6 +122,7 @@ final class SegmentPipeline {
         private var graph: FilterGraph
         private let decoder: DecompressionSession
         private let queue: BoundedQueue<Frame>
+        private(set) var ledger: PictureLedger
         private var lastPTS: Int64?
         private var undecodable = 0
         private var firstError: MediaError?
@@ -132,6 +137,7 @@ final class SegmentPipeline {
             self.queue = queue
             margin = FilterMargin(pipeline.segment, frames: pipeline.recipe.filterMargin)
             let track = pipeline.source.track
+            ledger = PictureLedger(pipeline.segment, track: track)
             do {
                 decoder = try DecompressionSession(format: track.format, timeBase: track.timeBase)
             } catch {
@@ -159,12 +165,14 @@ final class SegmentPipeline {
             while !margin.isComplete, let sample = try pipeline.readSample() {
                 var mark = LeaseGauge.now
                 var decoded: [Frame] = []
+                ledger.sent(sample)
                 do {
                     try decoder.decode(sample) { (frame) throws(MediaError) in decoded.append(frame) }
                 } catch {
                     guard error.reason == .invalidData else { throw Failure(error, role: .source) }
                     undecodable += 1
                     firstError = firstError ?? error
+                    ledger.failed(sample)
                 }
                 mark = pipeline.gauge.add(.decode, since: mark)
                 for frame in decoded { try deliver(frame) }
@@ -176,6 +184,7 @@ final class SegmentPipeline {
                 guard error.reason == .invalidData else { throw Failure(error, role: .source) }
                 undecodable += 1
                 firstError = firstError ?? error
+                ledger.failed(nil)
             }
             for frame in rest { try deliver(frame) }
             try filter { (graph, output) throws(MediaError) in try graph.finish(output: output) }
@@ -183,7 +192,7 @@ final class SegmentPipeline {
 
         /// Frames outside the segment were decoded for reference only.
         private mutating func deliver(_ frame: Frame) throws(Failure) {
-            guard let pts = frame.pts else {
+            guard let pts = ledger.received(frame) else {
                 undecodable += 1
                 return
             }

@@ -57,7 +57,7 @@ quick=(-o preset=ultrafast --segment-duration 2)
 
 # Sources
 refuses 66 none.mp4 target/o.mp4; says "No such file"
-refuses 66 plain target/o.mp4; says "is a directory"
+refuses 66 plain target/o.mp4; says "irectory"
 refuses 66 loop.mp4 target/o.mp4
 refuses 66 text.mp4/deeper.mp4 target/o.mp4
 refuses 65 text.mp4 target/o.mp4; says "not a media file"

@@ -1,0 +1,119 @@
+internal import Foundation
+
+/// Rewrites the edit list of one track of a finished movie in place, with its index at the head of the file and free space
+/// behind it.
+///
+/// libavformat's muxer writes an empty edit for a track that starts late, or cuts a track's priming, never both: late sound
+/// would be heard with its priming, and that much too early (ISO/IEC 14496-12 §8.6.6).
+package enum MovieEdits {
+    package struct Edit: Sendable {
+        /// Units of the movie's timescale.
+        package var duration: Int64
+        /// Units of the track's timescale; -1 for an empty edit.
+        package var mediaTime: Int64
+
+        package init(duration: Int64, mediaTime: Int64) {
+            self.duration = duration
+            self.mediaTime = mediaTime
+        }
+    }
+
+    /// Moves the start of a track's sound by its priming: `[wait, -1] [length, 0]` becomes
+    /// `[wait + priming, -1] [length - priming, priming]`.
+    ///
+    /// - Parameters:
+    ///   - track: number of the track in the file, from 0.
+    ///   - priming: samples, in the track's timescale.
+    /// - Throws: `.finalization` where the track has no such edit list; the file is then unchanged.
+    package static func cutPriming(ofTrack track: Int, _ priming: Int64, inFileAt path: String) throws(MediaError) {
+        guard let handle = FileHandle(forUpdatingAtPath: path) else {
+            throw MediaError(.storage, .other, "\(path) cannot be opened again.")
+        }
+        defer { try? handle.close() }
+        do {
+            try cut(track, priming, handle)
+        } catch let error as MediaError {
+            throw error
+        } catch {
+            throw MediaError(.storage, .other, "The edit list of \(path) could not be written: \(error)")
+        }
+    }
+
+    private static func cut(_ track: Int, _ priming: Int64, _ file: FileHandle) throws {
+        let size = Int(clamping: try file.seekToEnd())
+        guard let moov = try child("moov", in: 0..<size, file),
+            let header = try child("mvhd", in: moov, file),
+            let trak = try children(in: moov, file).filter({ $0.type == "trak" }).dropFirst(track).first?.body,
+            let media = try child("mdia", in: trak, file), let mediaHeader = try child("mdhd", in: media, file),
+            let edits = try child("edts", in: trak, file), let list = try child("elst", in: edits, file)
+        else { throw unsuited }
+        let movieScale = try timescale(header, file)
+        let mediaScale = try timescale(mediaHeader, file)
+        var bytes = try read(list, file)
+        let width = bytes.first == 1 ? 8 : 4
+        guard movieScale > 0, mediaScale > 0, number(bytes, 4, 4) == 2, bytes.count >= 8 + 2 * (2 * width + 4) else {
+            throw unsuited
+        }
+        let (first, second) = (8, 8 + 2 * width + 4)
+        let empty: UInt64 = width == 8 ? .max : UInt64(UInt32.max)
+        guard let wait = number(bytes, first, width), number(bytes, first + width, width) == empty,
+            let length = number(bytes, second, width), let start = number(bytes, second + width, width)
+        else { throw unsuited }
+        let (cut, overflow) = UInt64(priming).multipliedReportingOverflow(by: movieScale)
+        let moved = (overflow ? 0 : cut) / mediaScale
+        guard moved > 0, length > moved, wait + moved < empty else { throw unsuited }
+        put(wait + moved, &bytes, first, width)
+        put(length - moved, &bytes, second, width)
+        put(start + UInt64(priming), &bytes, second + width, width)
+        try file.seek(toOffset: UInt64(list.lowerBound))
+        try file.write(contentsOf: Data(bytes))
+    }
+
+    private static let unsuited = MediaError(
+        .finalization, .other, "The movie's edit list is not of the form that libavformat writes.")
+
+    // MARK: Boxes
+
+    private static func children(
+        in range: Range<Int>, _ file: FileHandle
+    ) throws -> [(type: String, body: Range<Int>)] {
+        var boxes: [(type: String, body: Range<Int>)] = []
+        var offset = range.lowerBound
+        while offset + 8 <= range.upperBound {
+            let head = try read(offset..<min(offset + 16, range.upperBound), file)
+            guard let short = number(head, 0, 4) else { break }
+            let isLong = short == 1
+            let length = isLong ? Int(clamping: number(head, 8, 8) ?? 0) : Int(short)
+            guard length >= (isLong ? 16 : 8), length <= range.upperBound - offset else { break }
+            boxes.append(
+                (String(decoding: head[4..<8], as: UTF8.self), (offset + (isLong ? 16 : 8))..<(offset + length)))
+            offset += length
+        }
+        return boxes
+    }
+
+    private static func child(_ type: String, in range: Range<Int>, _ file: FileHandle) throws -> Range<Int>? {
+        try children(in: range, file).first { $0.type == type }?.body
+    }
+
+    /// `mvhd` and `mdhd` put the timescale behind two times of 32 (version 0) or 64 bits (version 1).
+    private static func timescale(_ box: Range<Int>, _ file: FileHandle) throws -> UInt64 {
+        let bytes = try read(box.lowerBound..<min(box.upperBound, box.lowerBound + 32), file)
+        return number(bytes, bytes.first == 1 ? 20 : 12, 4) ?? 0
+    }
+
+    private static func read(_ range: Range<Int>, _ file: FileHandle) throws -> [UInt8] {
+        try file.seek(toOffset: UInt64(range.lowerBound))
+        return Array(try file.read(upToCount: range.count) ?? Data())
+    }
+
+    private static func number(_ bytes: [UInt8], _ offset: Int, _ width: Int) -> UInt64? {
+        MovieBoxes.number(bytes, at: offset, bytes: width)
+    }
+
+    private static func put(_ value: UInt64, _ bytes: inout [UInt8], _ offset: Int, _ width: Int) {
+        for index in 0..<width {
+            bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(width - 1 - index)))
+        }
+    }
+}
