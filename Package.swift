@@ -58,8 +58,8 @@ let package = Package(
         .executableTarget(
             name: "weft",
             dependencies: [
-                "Coordinator", "Worker", "Verification", "SourceAccess", "SegmentPlan", "ClusterProtocol", "Media",
-                "MediaTime", "CGetopt",
+                "Coordinator", "Worker", "Verification", "SourceAccess", "SegmentPlan", "ClusterProtocol", "Messaging",
+                "Media", "MediaTime", "CGetopt",
             ],
             swiftSettings: strict),
         // The library as another program uses it.
@@ -84,6 +84,7 @@ let package = Package(
         // Real processes: the program that is built beside them.
         .testTarget(name: "ClusterTests", dependencies: ["weft"], swiftSettings: strict),
         tests(of: "weft", ["ClusterProtocol", "MediaTime"]),
+        .testTarget(name: "ServiceTests", dependencies: ["weft"], swiftSettings: strict),
         // The built program on real files and short clips, judged by ffprobe; and the pure parts that decide the picture.
         .testTarget(
             name: "PictureTests",

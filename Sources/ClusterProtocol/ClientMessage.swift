@@ -42,11 +42,14 @@ package struct Submit: MessageBody {
     package var priority: Int
     /// An existing destination may be replaced.
     package var overwrite: Bool
+    /// Names of the options that somebody stated (`audio`, `quality`): a default may be adapted to the source, these not.
+    package var stated: [String]
 
     package init(
         request: Int, settings: ExportSettings, source: String, destination: String, priority: Int = 0,
-        overwrite: Bool = false
+        overwrite: Bool = false, stated: [String] = []
     ) {
+        self.stated = stated
         self.request = request
         self.settings = settings
         self.source = source
@@ -55,7 +58,9 @@ package struct Submit: MessageBody {
         self.overwrite = overwrite
     }
 
-    private enum CodingKeys: String, CodingKey { case request, settings, source, destination, priority, overwrite }
+    private enum CodingKeys: String, CodingKey {
+        case request, settings, source, destination, priority, overwrite, stated
+    }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -65,7 +70,8 @@ package struct Submit: MessageBody {
             source: try container.decode(String.self, forKey: .source),
             destination: try container.decode(String.self, forKey: .destination),
             priority: try container.decodeIfPresent(Int.self, forKey: .priority) ?? 0,
-            overwrite: try container.decodeIfPresent(Bool.self, forKey: .overwrite) ?? false)
+            overwrite: try container.decodeIfPresent(Bool.self, forKey: .overwrite) ?? false,
+            stated: try container.decodeIfPresent([String].self, forKey: .stated) ?? [])
     }
 
     package func check(payload: [Int]) throws(ProtocolError) {
@@ -75,6 +81,7 @@ package struct Submit: MessageBody {
         try Bounds.text(source, "source", atMost: ProtocolLimits.locationBytes)
         try Bounds.text(destination, "destination", atMost: ProtocolLimits.locationBytes)
         try Bounds.number(priority, "priority", in: -1000...1000)
+        try Bounds.texts(stated, "stated", atMost: ProtocolLimits.options)
     }
 }
 
@@ -144,15 +151,17 @@ package struct Control: MessageBody {
     package var target: String
     /// `retry`: these segments, also finished ones; empty for all that failed.
     package var segments: [Int]
-    /// `retry`: settings to use instead, for those segments.
+    /// `retry`: settings to use instead, for those segments; of these, those that `stated` names.
     package var settings: ExportSettings?
+    package var stated: [String]
     /// `retry`: only on this node.
     package var node: String?
 
     package init(
         request: Int, action: Action, target: String, segments: [Int] = [], settings: ExportSettings? = nil,
-        node: String? = nil
+        stated: [String] = [], node: String? = nil
     ) {
+        self.stated = stated
         self.request = request
         self.action = action
         self.target = target
@@ -161,7 +170,7 @@ package struct Control: MessageBody {
         self.node = node
     }
 
-    private enum CodingKeys: String, CodingKey { case request, action, target, segments, settings, node }
+    private enum CodingKeys: String, CodingKey { case request, action, target, segments, settings, stated, node }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -171,6 +180,7 @@ package struct Control: MessageBody {
             target: try container.decode(String.self, forKey: .target),
             segments: try container.decodeIfPresent([Int].self, forKey: .segments) ?? [],
             settings: try container.decodeIfPresent(ExportSettings.self, forKey: .settings),
+            stated: try container.decodeIfPresent([String].self, forKey: .stated) ?? [],
             node: try container.decodeIfPresent(String.self, forKey: .node))
     }
 
@@ -184,6 +194,7 @@ package struct Control: MessageBody {
         try Bounds.count(segments.count, "segments", atMost: ProtocolLimits.rows)
         for segment in segments { try Bounds.number(segment, "segments", in: 0...ProtocolLimits.segments) }
         try settings?.check()
+        try Bounds.texts(stated, "stated", atMost: ProtocolLimits.options)
         if let node { try Bounds.name(node, "node") }
     }
 }

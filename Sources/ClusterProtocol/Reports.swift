@@ -110,10 +110,14 @@ package struct SegmentReport: ReportRow {
     package var state: State
     package var frames: Int
     package var attempts: [Attempt]
+    /// Why it failed for good.
+    @NullWhenAbsent package var failure: Failure?
 
     package init(
-        index: Int, start: MediaTime, end: MediaTime, state: State, frames: Int = 0, attempts: [Attempt] = []
+        index: Int, start: MediaTime, end: MediaTime, state: State, frames: Int = 0, attempts: [Attempt] = [],
+        failure: Failure? = nil
     ) {
+        self.failure = failure
         self.index = index
         self.start = start
         self.end = end

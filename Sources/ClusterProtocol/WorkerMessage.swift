@@ -282,20 +282,27 @@ package struct LeaseFailed: MessageBody {
     package var failure: Failure
     /// Frames encoded before it failed.
     package var frames: Int
+    /// The node can do no segment of this job: it cannot open the source.
+    package var isUnfit: Bool
 
-    package init(lease: LeaseName, failure: Failure, frames: Int = 0) {
+    package init(lease: LeaseName, failure: Failure, frames: Int = 0, isUnfit: Bool = false) {
         self.lease = lease
         self.failure = failure.bounded()
         self.frames = frames
+        self.isUnfit = isUnfit
     }
 
-    private enum CodingKeys: String, CodingKey { case lease, failure, frames }
+    private enum CodingKeys: String, CodingKey {
+        case lease, failure, frames
+        case isUnfit = "unfit"
+    }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         lease = try container.decode(LeaseName.self, forKey: .lease)
         failure = try container.decode(Failure.self, forKey: .failure)
         frames = try container.decodeIfPresent(Int.self, forKey: .frames) ?? 0
+        isUnfit = try container.decodeIfPresent(Bool.self, forKey: .isUnfit) ?? false
     }
 
     package func check(payload: [Int]) throws(ProtocolError) {

@@ -1,5 +1,6 @@
 internal import ClusterProtocol
 internal import Foundation
+internal import JobStore
 internal import Scheduling
 internal import SegmentPlan
 internal import Stitching
@@ -16,6 +17,11 @@ struct JobRuntime {
     let spool: Spool
     let board: SegmentBoard
     let stallSeconds: Double
+    let telemetry: Telemetry
+    /// Recipes of segments that were rerun with other settings.
+    var recipes: [Int: EncodeRecipe] = [:]
+    /// What the recipe makes of the reference frames; `nil` until the first slot has shown it.
+    var fingerprint: String?
     /// Frames and compressed bytes of the accepted segments.
     var acceptedFrames = 0
     var acceptedBytes: Int64 = 0
@@ -23,8 +29,29 @@ struct JobRuntime {
     var encodeSeconds = 0.0
     var stages = StageSeconds()
     var warnings: [String] = []
+    /// Attempts of before the coordinator's last start.
+    var earlierAttempts = 0
+    /// Slots that have finished a segment.
+    var workers: Set<SlotPlace> = []
+
     /// Segments that were given up, with the reason.
     var failed: [(segment: Int, failure: Failure)] = []
+    /// What to do about that.
+    var goOn = "The same command with --resume tries them again and keeps what is done."
+
+    init(
+        id: JobID, recipe: EncodeRecipe, source: SourceReference, segments: [Segment], spool: Spool,
+        board: SegmentBoard, stallSeconds: Double, telemetry: Telemetry
+    ) {
+        self.id = id
+        self.recipe = recipe
+        self.source = source
+        self.segments = segments
+        self.spool = spool
+        self.board = board
+        self.stallSeconds = stallSeconds
+        self.telemetry = telemetry
+    }
 
     /// Why the job cannot be completed; `nil` while no segment was given up.
     var failure: Failure? {
@@ -32,22 +59,54 @@ struct JobRuntime {
         var failure = first.failure
         let share = "\(failed.count) of \(segments.count) segments"
         failure.message = "\(share) could not be made. Segment \(first.segment): \(first.failure.message)"
-        let goOn = "The same command with --resume tries them again and keeps what is done."
         failure.advice = failure.advice.isEmpty ? goOn : "\(failure.advice) \(goOn)"
         return failure
+    }
+
+    func recipe(ofSegment index: Int) -> EncodeRecipe { recipes[index] ?? recipe }
+
+    /// Counts what an earlier run has finished.
+    mutating func count(_ finished: some Sequence<AcceptedSegment>) {
+        for segment in finished {
+            acceptedFrames += segment.frames
+            acceptedBytes += segment.bytes
+            encodeSeconds += segment.encodeSeconds
+            workers.insert(SlotPlace(segment.worker))
+        }
+    }
+}
+
+/// A slot, whichever process is in it.
+struct SlotPlace: Hashable, Sendable {
+    let node: String
+    let slot: Int
+
+    init(_ worker: WorkerID) {
+        node = worker.node
+        slot = worker.slot
     }
 }
 
 /// A lease in the hands of a slot.
 struct OpenLease {
     let grant: Grant
+    let spool: Spool
     let receiver: SegmentReceiver
-    var frames = 0
-    var ticks: Int64?
-    var bytes: Int64 = 0
+    let began = Clock.now
+    var progress: ClusterProtocol.Progress?
     var nextSequence = 0
     var nextOffset: Int64 = 0
     var result: SegmentResult?
+
+    init(_ grant: Grant, spool: Spool) {
+        self.grant = grant
+        self.spool = spool
+        receiver = SegmentReceiver(spool: spool, segment: grant.segment, lease: grant.lease.number)
+    }
+
+    var frames: Int { result?.frames ?? progress?.frames ?? 0 }
+    var bytes: Int64 { result?.bytes ?? progress?.bytes ?? 0 }
+    var seconds: Double { Double(Clock.now &- began) / 1e9 }
 }
 
 /// Collects one attempt's samples into its spool file. Used on the storage thread alone, where it lives and dies.

@@ -14,11 +14,12 @@ final class LocalCluster {
     private let supervisor: NodeSupervisor
 
     init(
-        _ plan: PlannedExport, directory job: JobDirectory, board: SegmentBoard, telemetry: Telemetry, slots: Int,
-        order: ExportOrder
+        _ plan: PlannedExport, runner: JobRunner, directory job: JobDirectory, board: SegmentBoard,
+        telemetry: Telemetry, slots: Int
     ) throws(Failure) {
+        let order = runner.order
         let (storage, link) = (storage, link)
-        let keeper = ResultKeeper(storage, store: StoreBox(job.store), spool: job.spool)
+        let store = StoreBox(job.store)
         let firstLease = job.firstLease
         let address: String
         do throws(MessagingError) {
@@ -30,8 +31,8 @@ final class LocalCluster {
                 tick: .milliseconds(200)
             ) { sender in
                 CoordinatorHandler(
-                    sender: sender, link: link, storage: storage, keeper: keeper, telemetry: telemetry,
-                    firstLease: firstLease)
+                    sender: sender, link: link, storage: storage, store: store, firstLease: firstLease,
+                    options: CoordinatorHandler.Options(storagePatience: 20))
             }
             link.attach(endpoint)
         } catch {
@@ -42,13 +43,10 @@ final class LocalCluster {
         }
         var runtime = JobRuntime(
             id: JobID(plan.id), recipe: plan.recipe, source: plan.source, segments: plan.segments, spool: job.spool,
-            board: board, stallSeconds: order.settings.stallSeconds)
-        for segment in job.finished.values {
-            runtime.acceptedFrames += segment.frames
-            runtime.acceptedBytes += segment.bytes
-        }
+            board: board, stallSeconds: order.settings.stallSeconds, telemetry: telemetry)
+        runtime.count(job.finished.values)
         let submitted = runtime
-        let spec = Self.spec(plan, stallSeconds: order.settings.stallSeconds)
+        let spec = runner.spec(plan, id: JobID(plan.id))
         let progress = JobProgress(state: .running, finished: job.finished.mapValues(\.hash))
         link.perform { $0.submit(submitted, spec: spec, progress: progress) }
         supervisor = NodeSupervisor(
@@ -58,6 +56,7 @@ final class LocalCluster {
             case .replaced(let slot, let end):
                 telemetry.repair("Slot \(slot) was replaced: its process \(Self.words(end)).")
             case .unusable(let failure): board.fail(failure)
+            case .drained: break
             }
         }
     }
@@ -69,23 +68,6 @@ final class LocalCluster {
         case .stalled: "hung and was killed"
         case .unstarted: "could not be started"
         }
-    }
-
-    private static func spec(_ plan: PlannedExport, stallSeconds: Double) -> JobSpec {
-        let size = FrameSize(width: plan.frameSize.width, height: plan.frameSize.height)
-        let covered = plan.segments.reduce(Int64(0)) { $0 + ($1.end - $1.start) }
-        let segments = plan.segments.map { segment in
-            let share = Double(segment.end - segment.start) / Double(max(1, covered))
-            return SegmentSpec(
-                durationTicks: segment.end - segment.start, timeBase: plan.recipe.timeBase, size: size,
-                frames: Int((Double(plan.expectedFrames) * share).rounded()))
-        }
-        var policy = JobPolicy()
-        // The node watches its slots more closely; this is for a node that does not.
-        policy.stallLimit = Interval(seconds: stallSeconds * 2 + 30)
-        policy.nodeBudget = 2
-        return JobSpec(
-            id: JobID(plan.id), encoder: plan.recipe.encoder, size: size, segments: segments, policy: policy)
     }
 
     /// Publishes the account of the leases.

@@ -12,28 +12,27 @@ final class ResultKeeper: @unchecked Sendable {
     private struct Entry {
         var segment: AcceptedSegment
         var job: JobID
+        var spool: Spool
         var done: @Sendable (Failure?) -> Void
     }
 
     private let storage: SerialThread
     private let store: StoreBox
-    private let spool: Spool
     private let queued = Atomic<Int>(0)
     /// Files that have their name, not yet claimed by the store. Touched by the storage thread alone.
     private var unclaimed: [Entry] = []
     private static let mostTogether = 32
 
-    init(_ storage: SerialThread, store: StoreBox, spool: Spool) {
+    init(_ storage: SerialThread, store: StoreBox) {
         self.storage = storage
         self.store = store
-        self.spool = spool
     }
 
     /// - Parameters:
     ///   - finish: completes the attempt's file; runs on the storage thread.
     ///   - done: told how it went, on the storage thread.
     func keep(
-        _ job: JobID, _ receiver: SegmentReceiver,
+        _ job: JobID, _ receiver: SegmentReceiver, in spool: Spool,
         finish: @escaping @Sendable (SegmentReceiver) throws(Failure) -> AcceptedSegment,
         done: @escaping @Sendable (Failure?) -> Void
     ) {
@@ -41,7 +40,7 @@ final class ResultKeeper: @unchecked Sendable {
         storage.perform { [self] in
             let isLast = queued.wrappingSubtract(1, ordering: .relaxed).newValue == 0
             do throws(Failure) {
-                unclaimed.append(Entry(segment: try finish(receiver), job: job, done: done))
+                unclaimed.append(Entry(segment: try finish(receiver), job: job, spool: spool, done: done))
             } catch {
                 done(error)
             }
@@ -54,7 +53,8 @@ final class ResultKeeper: @unchecked Sendable {
         unclaimed = []
         guard !entries.isEmpty else { return }
         do throws(Failure) {
-            try spool.sync()
+            var synced: Set<String> = []
+            for entry in entries where synced.insert(entry.spool.directory).inserted { try entry.spool.sync() }
             try store.accept(entries.map { ($0.segment, $0.job) })
             for entry in entries { entry.done(nil) }
         } catch {
@@ -65,7 +65,7 @@ final class ResultKeeper: @unchecked Sendable {
 
     private func alone(_ entry: Entry) -> Failure? {
         do throws(Failure) {
-            try spool.sync()
+            try entry.spool.sync()
             try store.accept([(entry.segment, entry.job)])
             return nil
         } catch {

@@ -60,5 +60,6 @@ struct LeaseSummary: Sendable, Hashable {
     var encodeSeconds = 0.0
     var stages = StageSeconds()
     var warnings: [String] = []
-    var segments: [SegmentReport] = []
+    /// Slots that have finished a segment.
+    var workers = 0
 }

@@ -45,6 +45,23 @@ extension JobStore {
             [.text(id.text), .text(settings.text), .integer(time)], "updating job \(id)")
     }
 
+    /// What planning found; a job is created before it is planned.
+    package func updateJob(
+        _ id: JobID, source: JSONText, plan: JSONText, segmentCount: Int, at time: Int64
+    ) throws(JobStoreError) {
+        try change(
+            id, "UPDATE jobs SET source = ?2, plan = ?3, segment_count = ?4, updated = ?5 WHERE id = ?1",
+            [.text(id.text), .text(source.text), .text(plan.text), Value(segmentCount), .integer(time)],
+            "updating job \(id)")
+    }
+
+    /// The account of the job.
+    package func updateJob(_ id: JobID, report: JSONText?, at time: Int64) throws(JobStoreError) {
+        try change(
+            id, "UPDATE jobs SET report = ?2, updated = ?3 WHERE id = ?1",
+            [.text(id.text), Value(report?.text), .integer(time)], "updating job \(id)")
+    }
+
     /// In the order of their creation.
     package func jobs() throws(JobStoreError) -> [JobRecord] {
         var jobs: [JobRecord] = []
@@ -84,7 +101,8 @@ extension JobStore {
     }
 
     private static let selectJob = """
-        SELECT id, state, priority, destination, settings, source, plan, segment_count, failure, created, updated FROM jobs
+        SELECT id, state, priority, destination, settings, source, plan, segment_count, failure, created, updated,
+        report FROM jobs
         """
 }
 
@@ -96,6 +114,7 @@ extension JobRecord {
             plan: JSONText(text: row.text(6)), segmentCount: row.int(7), failure: try row.failure(8),
             created: row.integer(9))
         self.updated = row.integer(10)
+        self.report = row.optionalText(11).map(JSONText.init(text:))
     }
 }
 

@@ -6,7 +6,9 @@ package struct Migration: Sendable {
         self.sql = sql
     }
 
-    package static let all: [Migration] = [initial]
+    package static let all: [Migration] = [initial, reports]
+
+    private static let reports = Migration("ALTER TABLE jobs ADD COLUMN report TEXT;")
 
     // A segment without a row is pending, so that a job of 100,000 segments costs one row to create.
     // A lease can be accepted once: the unique index is the last guard behind the scheduler's own.

@@ -47,6 +47,8 @@ package struct JobRecord: Hashable, Sendable {
     package var segmentCount: Int
     /// The failure that the job as a whole ended with.
     package var failure: Failure?
+    /// `JobReport` of a job that is over, or about to be.
+    package var report: JSONText?
     package var created: Int64
     package var updated: Int64
 

@@ -6,30 +6,41 @@ internal import SourceAccess
 internal import Synchronization
 
 /// One lease at work on its own thread: runs the pipeline, cuts the samples into chunks, and spends credit to send them.
+///
+/// It keeps what it has sent: a coordinator that was away gets it again (`Welcome.resume`), and the work is not lost.
 final class LeaseRun: SampleSink, @unchecked Sendable {
     let lease: Lease
     let gauge = LeaseGauge()
     let cancellation = InterruptFlag()
     private let sender: DealerSender
     private let started = LeaseGauge.now
+    /// The lease is over only when the coordinator says that the result is durable. Not over a link that cannot break.
+    private let awaitsAcceptance: Bool
 
     // Guarded by `condition`.
     private let condition = NSCondition()
     private var credit: Int64
+    private var outbox = ChunkOutbox()
+    private var isPaused = false
+    private var isAccepted = false
+    private var isResultSent = false
 
     // Touched by the thread that calls `append`, and by `finish` after that.
     private var chunk: [UInt8] = []
     private var hash = ContentHash()
     private var table = SampleTable()
-    private var sequence = 0
-    private var sent: Int64 = 0
+    private var size: Int64 = 0
 
     /// Counts the waits for credit: a slot that waits for the coordinator is not hung.
     private let waits = Atomic<Int>(0)
 
-    init(_ lease: Lease, sender: DealerSender) {
+    /// Seconds to wait for word about a result before the slot goes on.
+    private static let acceptanceSeconds = 120.0
+
+    init(_ lease: Lease, sender: DealerSender, awaitsAcceptance: Bool) {
         self.lease = lease
         self.sender = sender
+        self.awaitsAcceptance = awaitsAcceptance
         credit = lease.credit
         chunk.reserveCapacity(lease.chunkBytes)
     }
@@ -39,18 +50,42 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
         Int64(gauge.frameCount) &+ gauge.byteCount &+ gauge.bytesReadCount &+ Int64(waits.load(ordering: .relaxed))
     }
 
-    func add(credit bytes: Int64) {
+    private func locked(_ body: () -> Void) {
         condition.lock()
-        credit += bytes
+        body()
         condition.broadcast()
         condition.unlock()
     }
 
+    func add(credit bytes: Int64) { locked { credit += bytes } }
+
+    /// The result is durable.
+    func accept() { locked { isAccepted = true } }
+
     func cancel() {
         cancellation.interrupt()
-        condition.lock()
-        condition.broadcast()
-        condition.unlock()
+        locked {}
+    }
+
+    /// Sends nothing until `resume`: the coordinator does not know the slot just now.
+    /// - Returns: whether the lease can go on from its first byte later.
+    func pause() -> Bool {
+        var isResumable = false
+        locked {
+            isPaused = true
+            isResumable = outbox.isComplete
+        }
+        return isResumable
+    }
+
+    /// Sends everything from the first byte.
+    func resume(credit fresh: Int64) {
+        locked {
+            outbox.rewind()
+            credit = fresh
+            isPaused = false
+            isResultSent = false
+        }
     }
 
     /// Runs the lease and sends its result or its failure.
@@ -65,9 +100,11 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
         }
     }
 
-    func report(_ failure: Failure) {
+    /// - Parameter isUnfit: this node can do no segment of the job.
+    func report(_ failure: Failure, isUnfit: Bool = false) {
         guard !cancellation.isInterrupted else { return }
-        try? send(.failed(LeaseFailed(lease: lease.lease, failure: failure, frames: gauge.frameCount)))
+        let message = LeaseFailed(lease: lease.lease, failure: failure, frames: gauge.frameCount, isUnfit: isUnfit)
+        try? send(.failed(message))
     }
 
     // MARK: SampleSink
@@ -100,24 +137,29 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
         guard !chunk.isEmpty else { return }
         let start = LeaseGauge.now
         defer { gauge.add(.send, since: start) }
-        try spend(Int64(chunk.count))
         hash.update(chunk)
-        let message = WorkerMessage.chunk(Chunk(lease: lease.lease, sequence: sequence, offset: sent))
-        try send(message, payload: [MessageFrame(chunk)])
-        sent += Int64(chunk.count)
-        sequence += 1
-        chunk.removeAll(keepingCapacity: true)
-    }
-
-    private func spend(_ bytes: Int64) throws(Failure) {
+        size += Int64(chunk.count)
         condition.lock()
         defer { condition.unlock() }
-        while credit < bytes, !cancellation.isInterrupted {
-            waits.wrappingAdd(1, ordering: .relaxed)
-            _ = condition.wait(until: Date(timeIntervalSinceNow: 0.5))
+        outbox.append(MessageFrame(chunk))
+        chunk.removeAll(keepingCapacity: true)
+        try sendChunks()
+    }
+
+    /// Sends what is not sent, as credit comes. `condition` is held, and let go of while it waits.
+    private func sendChunks() throws(Failure) {
+        while let next = outbox.next {
+            if cancellation.isInterrupted { throw Failure.interrupted }
+            guard !isPaused, credit >= Int64(next.frame.count) else {
+                waits.wrappingAdd(1, ordering: .relaxed)
+                _ = condition.wait(until: Date(timeIntervalSinceNow: 0.5))
+                continue
+            }
+            credit -= Int64(next.frame.count)
+            let message = Chunk(lease: lease.lease, sequence: next.sequence, offset: next.offset)
+            try send(.chunk(message), payload: [next.frame])
+            outbox.advance()
         }
-        if cancellation.isInterrupted { throw Failure.interrupted }
-        credit -= bytes
     }
 
     // MARK: Result
@@ -127,7 +169,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
         table.add(unshown: outcome.unshown)
         let times = table.entries.map(\.pts).filter { $0 != SampleTable.noTime }
         let result = SegmentResult(
-            lease: lease.lease, frames: outcome.frames, samples: table.entries.count, bytes: sent, hash: hash.finish(),
+            lease: lease.lease, frames: outcome.frames, samples: table.entries.count, bytes: size, hash: hash.finish(),
             stageSeconds: gauge.seconds, seconds: Double(LeaseGauge.now &- started) / 1e9, firstPTS: times.min(),
             lastPTS: times.max(), bytesRead: gauge.bytesReadCount, warnings: outcome.warnings)
         let frames: [[UInt8]]
@@ -138,11 +180,69 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
                 .format, "The segment's samples cannot be described: \(error.reason)", advice: "Report this source.",
                 fault: .worker)
         }
-        try send(.result(result), payload: frames.map { MessageFrame($0) })
+        try deliver(.result(result), payload: frames.map { MessageFrame($0) })
+    }
+
+    /// Sends the result, again after each `resume`, until it is accepted.
+    private func deliver(_ result: WorkerMessage, payload: [MessageFrame]) throws(Failure) {
+        let deadline = Date(timeIntervalSinceNow: Self.acceptanceSeconds)
+        condition.lock()
+        defer { condition.unlock() }
+        while !cancellation.isInterrupted {
+            if !isPaused, !isResultSent {
+                try sendChunks()
+                if isPaused { continue }
+                try send(result, payload: payload)
+                isResultSent = true
+            }
+            if isAccepted || !awaitsAcceptance || Date() > deadline { return }
+            waits.wrappingAdd(1, ordering: .relaxed)
+            _ = condition.wait(until: Date(timeIntervalSinceNow: 0.5))
+        }
     }
 
     private func send(_ message: WorkerMessage, payload: [MessageFrame] = []) throws(Failure) {
         try sender.send(message, payload: payload)
+    }
+}
+
+/// A lease's chunks in order: those that were sent, kept while they fit into memory, and those that wait.
+private struct ChunkOutbox {
+    private var frames: [MessageFrame] = []
+    /// Number of the first frame that is kept.
+    private var base = 0
+    private var position = 0
+    private var offset: Int64 = 0
+    private var kept = 0
+
+    /// Bytes kept at most; a longer segment cannot be sent again.
+    private static let limit = 512 << 20
+
+    /// Nothing was let go of.
+    var isComplete: Bool { base == 0 }
+
+    var next: (frame: MessageFrame, sequence: Int, offset: Int64)? {
+        position - base < frames.count ? (frames[position - base], position, offset) : nil
+    }
+
+    mutating func append(_ frame: MessageFrame) {
+        frames.append(frame)
+        kept += frame.count
+    }
+
+    mutating func advance() {
+        offset += Int64(frames[position - base].count)
+        position += 1
+        guard kept > Self.limit, position - base == frames.count else { return }
+        frames.removeAll()
+        base = position
+        kept = 0
+    }
+
+    mutating func rewind() {
+        guard isComplete else { return }
+        position = 0
+        offset = 0
     }
 }
 

@@ -8,17 +8,29 @@ internal import Synchronization
 /// The thread that runs a slot's leases one after another, and keeps the source open between those of one job.
 final class LeaseThread: @unchecked Sendable {
     private let sender: DealerSender
-    private let queue = BoundedQueue<LeaseRun>(capacity: 1)
+    private let queue = BoundedQueue<Work>(capacity: 8)
     private let busy = Atomic<Bool>(false)
     private let draining = Atomic<Bool>(false)
     private let held = Mutex<SourceReference?>(nil)
+    /// The last proofs, for a coordinator that was started again and asks in the middle of a lease.
+    private let proofs = Mutex<[(request: Prove, answer: FingerprintAnswer)]>([])
     // Touched by the thread alone.
     private var session: SourceSession?
+
+    private enum Work: Sendable {
+        case lease(LeaseRun)
+        case proof(Prove)
+    }
 
     init(_ sender: DealerSender) {
         self.sender = sender
         let thread = Thread { [self] in
-            while let run = queue.pop() { serve(run) }
+            while let work = queue.pop() {
+                switch work {
+                case .lease(let run): serve(run)
+                case .proof(let request): prove(request)
+                }
+            }
         }
         thread.name = "weft-lease"
         thread.stackSize = 8 << 20
@@ -35,7 +47,31 @@ final class LeaseThread: @unchecked Sendable {
     /// Only while `isIdle`.
     func start(_ run: LeaseRun) {
         busy.store(true, ordering: .releasing)
-        _ = queue.push(run)
+        _ = queue.push(.lease(run))
+    }
+
+    /// Encodes the reference frames, before the lease that is started next.
+    func start(_ request: Prove) {
+        if let known = proofs.withLock({ $0.first { $0.request == request }?.answer }) {
+            try? sender.send(.fingerprint(known))
+        } else {
+            _ = queue.push(.proof(request))
+        }
+    }
+
+    private func prove(_ request: Prove) {
+        let answer: FingerprintAnswer
+        do throws(Failure) {
+            answer = FingerprintAnswer(job: request.job, hash: try EncoderFingerprint.make(of: request.recipe))
+        } catch {
+            answer = FingerprintAnswer(job: request.job, hash: "", failure: error)
+        }
+        proofs.withLock { proofs in
+            proofs.removeAll { $0.request.job == request.job }
+            if proofs.count == 8 { proofs.removeFirst() }
+            proofs.append((request, answer))
+        }
+        try? sender.send(.fingerprint(answer))
     }
 
     /// Asks for no further lease.
@@ -45,7 +81,7 @@ final class LeaseThread: @unchecked Sendable {
         do throws(Failure) {
             run.run(try open(run.lease.source))
         } catch {
-            run.report(error)
+            run.report(error.atThisNode, isUnfit: error.boundary == .asset)
         }
         // A session that failed may stand anywhere: the next lease opens the source anew.
         if run.cancellation.isInterrupted { close() }
@@ -65,5 +101,17 @@ final class LeaseThread: @unchecked Sendable {
     private func close() {
         session = nil
         held.withLock { $0 = nil }
+    }
+}
+
+extension Failure {
+    /// A source that cannot be opened here may be there for others.
+    fileprivate var atThisNode: Failure {
+        guard boundary == .asset else { return self }
+        var failure = self
+        failure.retry = .elsewhere
+        failure.message = "\(ProcessInfo.processInfo.hostName): \(message)"
+        failure.advice = "Let every node see the source under the same path or URL; the coordinator does not stream it."
+        return failure
     }
 }

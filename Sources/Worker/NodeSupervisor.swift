@@ -10,8 +10,16 @@ package final class NodeSupervisor: Sendable {
         package var endpoint: String
         package var node: String
         package var slots: Int
+        /// Encoder threads that a slot may use.
+        package var threads: Int
+        /// The key to show the coordinator; `nil` where it asks for none.
+        package var keyFile: String?
 
-        package init(executable: String, endpoint: String, node: String, slots: Int) {
+        package init(
+            executable: String, endpoint: String, node: String, slots: Int, threads: Int = 1, keyFile: String? = nil
+        ) {
+            self.threads = threads
+            self.keyFile = keyFile
             self.executable = executable
             self.endpoint = endpoint
             self.node = node
@@ -24,10 +32,13 @@ package final class NodeSupervisor: Sendable {
         case replaced(slot: Int, ProcessEnd)
         /// No process of any slot lives long enough to work.
         case unusable(Failure)
+        /// Every slot has left after `drain`.
+        case drained
     }
 
     private let configuration: Configuration
     private let stopping = Atomic<Bool>(false)
+    private let draining = Atomic<Bool>(false)
     private let done = DispatchSemaphore(value: 0)
     private let report: @Sendable (Event) -> Void
 
@@ -37,13 +48,24 @@ package final class NodeSupervisor: Sendable {
         self.report = report
         let thread = Thread { [self] in
             var loop = SupervisorLoop(configuration, report)
-            while !stopping.load(ordering: .acquiring) { loop.step() }
+            var isDrained = false
+            while !stopping.load(ordering: .acquiring) {
+                if draining.load(ordering: .acquiring) { loop.drain() }
+                loop.step()
+                if loop.isDrained, !isDrained {
+                    isDrained = true
+                    report(.drained)
+                }
+            }
             loop.stop()
             done.signal()
         }
         thread.name = "weft-node"
         thread.start()
     }
+
+    /// Lets every slot finish its lease and leave; none is replaced.
+    package func drain() { draining.store(true, ordering: .releasing) }
 
     /// Ends every slot, by force where it takes longer than a second, and waits for that. Call once.
     package func stop() {
@@ -64,6 +86,8 @@ private struct SupervisorLoop {
         /// Processes in a row that ended within a second of their start.
         var earlyEnds = 0
         var restart: UInt64 = 0
+        /// The slot was told to leave and did: it is not replaced.
+        var hasLeft = false
     }
 
     /// A node of whose slots each has lost this many processes at once in a row is of no use, and says why.
@@ -76,8 +100,18 @@ private struct SupervisorLoop {
         places = Array(repeating: Place(), count: configuration.slots)
     }
 
+    private var isDraining = false
+
+    var isDrained: Bool { places.allSatisfy { $0.child == nil && ($0.hasLeft || isDraining) } }
+
+    mutating func drain() {
+        guard !isDraining else { return }
+        isDraining = true
+        for place in places { place.child?.drain() }
+    }
+
     mutating func step() {
-        for index in places.indices { start(index) }
+        if !isDraining { for index in places.indices { start(index) } }
         wait(milliseconds: 50)
         for index in places.indices { watch(index) }
     }
@@ -92,16 +126,19 @@ private struct SupervisorLoop {
     }
 
     private mutating func start(_ index: Int) {
-        guard places[index].child == nil, LeaseGauge.now >= places[index].restart else { return }
+        guard places[index].child == nil, !places[index].hasLeft, LeaseGauge.now >= places[index].restart else {
+            return
+        }
         let incarnation = UInt64(clock_time())
         var environment = ProcessInfo.processInfo.environment
         environment["WEFT_PREDECESSOR"] = places[index].predecessor.flatMap { end in
             (try? JSONEncoder().encode(end)).map { String(decoding: $0, as: UTF8.self) }
         }
-        let arguments = [
-            "slot", "--connect", configuration.endpoint, "--index", String(index), "--node", configuration.node,
-            "--incarnation", String(incarnation),
-        ]
+        let arguments =
+            [
+                "slot", "--connect", configuration.endpoint, "--index", String(index), "--node", configuration.node,
+                "--incarnation", String(incarnation), "--threads", String(configuration.threads),
+            ] + (configuration.keyFile.map { ["--key", $0] } ?? [])
         do throws(Failure) {
             places[index].child = try SlotChild(
                 executable: configuration.executable, arguments: arguments, environment: environment,
@@ -123,6 +160,8 @@ private struct SupervisorLoop {
         guard let end = places[index].child?.reap(), let child = places[index].child else { return }
         places[index].child = nil
         places[index].predecessor = end
+        places[index].hasLeft = end.cause == .exited && end.code == ExitCode.done.rawValue
+        if isDraining || places[index].hasLeft { return }
         if LeaseGauge.now &- child.started < 1_000_000_000 {
             endedEarly(
                 index,

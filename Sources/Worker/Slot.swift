@@ -1,7 +1,7 @@
 package import ClusterProtocol
 internal import Foundation
 internal import Media
-internal import Messaging
+package import Messaging
 internal import SourceAccess
 internal import Synchronization
 
@@ -15,11 +15,14 @@ package struct SlotConfiguration: Sendable {
     package var predecessor: ProcessEnd?
     package var version: String
     package var threads: Int
+    /// `nil` where the coordinator asks for no key.
+    package var security: ClientSecurity?
 
     package init(
         endpoint: String, node: String, index: Int, incarnation: String, predecessor: ProcessEnd?, version: String,
-        threads: Int
+        threads: Int, security: ClientSecurity? = nil
     ) {
+        self.security = security
         self.endpoint = endpoint
         self.node = node
         self.index = index
@@ -39,15 +42,23 @@ package enum Slot {
         let endpoint: DealerEndpoint<SlotHandler>
         do {
             context = try MessageContext()
+            var options = SocketOptions()
+            options.reportsConnections = configuration.security != nil
             endpoint = try DealerEndpoint(
-                context: context, address: configuration.endpoint, name: "weft-slot", tick: .milliseconds(500)
+                context: context, address: configuration.endpoint, security: configuration.security, options: options,
+                name: "weft-slot", tick: .milliseconds(500)
             ) { sender in SlotHandler(configuration, sender: sender, end: end) }
         } catch {
             throw Failure(
                 .transport, "The slot cannot connect to \(configuration.endpoint): \(error)",
                 advice: "Check that the coordinator runs.", retry: .retry, fault: .environment, exitCode: .unreachable)
         }
-        SupervisorWatch.start { end.stop(.temporary) }
+        SupervisorWatch.start { order in
+            switch order {
+            case .drain: endpoint.perform { $0.drain() }
+            case .end: end.stop(.temporary)
+            }
+        }
         let code = end.wait()
         endpoint.stop()
         return code
@@ -70,17 +81,21 @@ private final class SlotEnd: Sendable {
     }
 }
 
-/// The supervisor holds the other end of standard input: when that closes, it is gone, and so must its slots.
+/// The supervisor holds the other end of standard input: when that closes, it is gone, and so must its slots. A byte asks the
+/// slot to take no further lease.
 private enum SupervisorWatch {
-    static func start(_ lost: @escaping @Sendable () -> Void) {
+    enum Order { case drain, end }
+
+    static func start(_ obey: @escaping @Sendable (Order) -> Void) {
         let thread = Thread {
             var byte: UInt8 = 0
             while true {
                 let count = read(STDIN_FILENO, &byte, 1)
                 if count < 0, errno == EINTR { continue }
                 if count <= 0 { break }
+                obey(.drain)
             }
-            lost()
+            obey(.end)
         }
         thread.name = "weft-watch"
         thread.start()
@@ -100,6 +115,9 @@ private final class SlotHandler: EndpointHandler {
     private var heartbeat: UInt64 = 2_000_000_000
     private var lastHeard = LeaseGauge.now
     private var liveness: UInt64 = 60_000_000_000
+    /// When the last hello went out that was not answered.
+    private var helloSent: UInt64?
+    private static let helloPatience: UInt64 = 5_000_000_000
 
     init(_ configuration: SlotConfiguration, sender: DealerSender, end: SlotEnd) {
         self.configuration = configuration
@@ -110,12 +128,18 @@ private final class SlotHandler: EndpointHandler {
     }
 
     private func sayHello() {
+        let now = LeaseGauge.now
+        // A coordinator that came back asks once for every message of a stranger; one answer is enough.
+        if let helloSent, now &- helloSent < Self.helloPatience { return }
+        helloSent = now
+        let running = leases.isIdle ? nil : run
+        let resume = running?.pause() == true ? running?.lease.lease : nil
         let hello = Hello(
             role: .slot, node: configuration.node, slot: configuration.index, incarnation: configuration.incarnation,
             pid: getpid(), host: ProcessInfo.processInfo.hostName, version: configuration.version,
             encoders: EncoderOffers.all, cores: ProcessInfo.processInfo.processorCount,
             memory: Int64(clamping: ProcessInfo.processInfo.physicalMemory), threads: configuration.threads,
-            predecessor: configuration.predecessor)
+            predecessor: configuration.predecessor, resume: resume)
         send(.hello(hello))
     }
 
@@ -141,22 +165,51 @@ private final class SlotHandler: EndpointHandler {
         case .lease(let lease): start(lease)
         case .credit(let credit): if run?.lease.lease == credit.lease { run?.add(credit: credit.bytes) }
         case .revoke(let revoke): if run?.lease.lease == revoke.lease { run?.cancel() }
-        case .accepted: break
+        case .accepted(let accepted): if run?.lease.lease == accepted.lease { run?.accept() }
         case .identify: sayHello()
-        case .refused: end.stop(.notPermitted)
+        case .refused(let refused): leave(because: refused.failure)
         case .drain: drain()
         case .shutdown: end.stop(.done)
-        case .prove, .source, nil: break
+        case .prove(let request): leases.start(request)
+        case .source, nil: break
         }
     }
 
-    private func welcomed(_ welcome: Welcome) {
-        heartbeat = UInt64(max(0.1, welcome.heartbeatSeconds) * 1e9)
-        liveness = UInt64(max(1, welcome.livenessSeconds) * 1e9)
-        if leases.isIdle { send(.ready(Ready(source: leases.heldSource))) }
+    func connection(_ event: ConnectionEvent) {
+        guard case .unauthorized = event.kind else { return }
+        leave(
+            because: Failure(
+                .transport, "The coordinator does not allow this key.",
+                advice: "Make one with `weft keys new --role worker` on the coordinator's machine.", fault: .settings,
+                exitCode: .notPermitted))
     }
 
-    private func drain() {
+    private func leave(because failure: Failure) {
+        FileHandle.standardError.write(Data((failure.message + "\n").utf8))
+        end.stop(failure.exitCode)
+    }
+
+    private func welcomed(_ welcome: Welcome) {
+        helloSent = nil
+        heartbeat = UInt64(max(0.1, welcome.heartbeatSeconds) * 1e9)
+        liveness = UInt64(max(1, welcome.livenessSeconds) * 1e9)
+        if let run, !leases.isIdle {
+            if let resume = welcome.resume, resume.lease == run.lease.lease, resume.offset == 0 {
+                run.resume(credit: resume.credit)
+            } else {
+                // The coordinator has no use for it any more, or it is too large to be sent again.
+                let failure = Failure(
+                    .transport, "The connection broke, and the lease could not be taken up again.", retry: .retry,
+                    fault: .environment)
+                send(.failed(LeaseFailed(lease: run.lease.lease, failure: failure)))
+                run.cancel()
+            }
+        } else if !isDraining {
+            send(.ready(Ready(source: leases.heldSource)))
+        }
+    }
+
+    func drain() {
         isDraining = true
         leases.drain()
         if leases.isIdle { leave() }
@@ -176,7 +229,8 @@ private final class SlotHandler: EndpointHandler {
             send(.failed(LeaseFailed(lease: lease.lease, failure: busy)))
             return
         }
-        let run = LeaseRun(lease, sender: sender)
+        let isLocal = configuration.endpoint.hasPrefix("ipc://")
+        let run = LeaseRun(lease, sender: sender, awaitsAcceptance: !isLocal)
         self.run = run
         status.report(lease.lease, stall: lease.stallSeconds, work: 0)
         leases.start(run)

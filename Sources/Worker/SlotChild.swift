@@ -120,6 +120,12 @@ struct SlotChild {
             lease: lastStatus.lease, log: log)
     }
 
+    /// Tells the child to take no further lease.
+    func drain() {
+        var byte = UInt8(ascii: "d")
+        if input >= 0 { _ = write(input, &byte, 1) }
+    }
+
     /// Tells the child to end.
     mutating func release() {
         if input >= 0 { close(input) }

@@ -27,7 +27,7 @@ enum ExportEngine {
     }
 
     /// This program, whose hidden `slot` command is each worker's process.
-    private static func executablePath() throws(Failure) -> String {
+    static func executablePath() throws(Failure) -> String {
         guard let path = Bundle.main.executablePath else {
             throw Failure(
                 .resources, "The program cannot find its own file to start slots from.", fault: .environment)

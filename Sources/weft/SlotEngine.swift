@@ -12,7 +12,8 @@ enum SlotEngine {
             endpoint: request.endpoint, node: request.node ?? ProcessInfo.processInfo.hostName, index: request.index,
             incarnation: request.incarnation ?? String(Int(Date().timeIntervalSince1970 * 1e9)),
             predecessor: predecessor,
-            version: Version.number, threads: 1)
+            version: Version.number, threads: request.threads,
+            security: try request.keyFile.map { path throws(Failure) in try ClusterKey.security(path) })
         return try await BlockingThread.run("slot") { () throws(Failure) in try Slot.run(configuration) }
     }
 }

@@ -22,7 +22,7 @@ import Testing
                 id: job, state: .running, destination: "/out.mp4", settings: try JSONText(ExportSettings()),
                 source: JSONText(text: "{}"), plan: JSONText(text: "[]"), segmentCount: 100, created: 1))
         let storage = SerialThread(name: "test-storage")
-        try body(ResultKeeper(storage, store: StoreBox(store), spool: spool), spool, storage, store)
+        try body(ResultKeeper(storage, store: StoreBox(store)), spool, storage, store)
     }
 
     private func keep(
@@ -38,7 +38,7 @@ import Testing
         let receiver = SegmentReceiver(spool: spool, segment: segment, lease: lease)
         storage.perform { bytes.withUnsafeBytes { receiver.append($0) } }
         keeper.keep(
-            job, receiver,
+            job, receiver, in: spool,
             finish: { (receiver) throws(Failure) in
                 let file = try receiver.finish(result, archive: [1], table: [2])
                 return AcceptedSegment(

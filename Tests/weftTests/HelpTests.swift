@@ -54,7 +54,7 @@ struct HelpTests {
             }
         }
         #expect(script.contains("web-h264"))
-        #expect(!script.contains("--coordinator"))
+        #expect(!script.contains("--incarnation"))
     }
 
     @Test("The manual explains every shown option and every exit code")

@@ -48,9 +48,9 @@ enum ExportCommand {
             completion: .directory),
         OptionTable.config,
         OptionEntry(
-            name: "coordinator", value: "URL", help: "Let this coordinator do the work instead.", isHidden: true),
-        OptionEntry(
-            name: "key", value: "FILE", help: "The key to show the coordinator.", completion: .file, isHidden: true),
+            name: "coordinator", value: "URL",
+            help: "Let this coordinator do the work instead; SRC and DST are paths on its machine."),
+        OptionEntry(name: "key", value: "FILE", help: "The key to show the coordinator.", completion: .file),
     ]
 
     private static let output: [OptionEntry] = [
@@ -63,6 +63,8 @@ enum ExportCommand {
 
     private static let run: @Sendable (Invocation) async throws -> ExitCode = { invocation in
         let request = try ExportRequest(invocation)
+        // A variable says where a coordinator is, not that every export is for it.
+        if invocation.has("coordinator") { return try await submit(request, invocation) }
         let style = TerminalStyle(isTerminal: StandardStream.error.isTerminal, environment: invocation.environment)
         let report = try await export(request, style: style)
         if let path = request.reportPath { try JSONOutput.write(report, to: path) }
@@ -72,6 +74,14 @@ enum ExportCommand {
             StandardStream.error.write(report.summary(bytes: size))
         }
         return report.proof?.pass == true ? .done : .jobFailed
+    }
+
+    /// The same as `weft submit --wait`.
+    private static func submit(_ request: ExportRequest, _ invocation: Invocation) async throws -> ExitCode {
+        let cluster = try ClusterRequest(invocation)
+        let job = try await JobWatch.submit(request, to: cluster, priority: 0)
+        let report = try await JobWatch.wait(for: job, at: cluster, isQuiet: request.quiet, invocation)
+        return try JobWatch.conclude(report, request, environment: invocation.environment)
     }
 
     private static func export(_ request: ExportRequest, style: TerminalStyle) async throws -> JobReport {

@@ -10,6 +10,10 @@ struct SlotRequest: Hashable, Sendable {
     var node: String?
     /// Rises with every process of the slot; `nil` for the time of day.
     var incarnation: String?
+    /// Encoder threads that it may use.
+    var threads = 1
+    /// The key to show the coordinator.
+    var keyFile: String?
 }
 
 /// `weft slot`, started by a node's supervisor only: one child process that runs one lease at a time.
@@ -23,6 +27,8 @@ enum SlotCommand {
             OptionEntry(name: "index", value: "N", help: "Number of the slot on its node.", isSetting: false),
             OptionEntry(name: "node", value: "NAME", help: "Name of the node.", isSetting: false),
             OptionEntry(name: "incarnation", value: "N", help: "Number of this process.", isSetting: false),
+            OptionEntry(name: "threads", value: "N", help: "Encoder threads that it may use.", isSetting: false),
+            OptionEntry(name: "key", value: "FILE", help: "The key to show the coordinator.", isSetting: false),
         ],
         examples: [.init(line: "weft slot --connect ipc:///run/weft/slots --index 0", meaning: "the first slot")],
         isHidden: true,
@@ -45,5 +51,7 @@ extension SlotRequest {
         self.index = index
         node = invocation.value(of: "node")
         incarnation = invocation.value(of: "incarnation")
+        threads = Quantity.count(invocation.value(of: "threads") ?? "1", in: 1...65_535) ?? 1
+        keyFile = invocation.value(of: "key")
     }
 }

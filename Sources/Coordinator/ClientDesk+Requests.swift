@@ -1,0 +1,251 @@
+internal import ClusterProtocol
+internal import Foundation
+internal import JobStore
+internal import Messaging
+internal import Scheduling
+
+/// What clients ask for, and who may.
+extension ClientDesk {
+    func received(_ request: ClientRequest, from peer: PeerIdentity, role: PeerRole?) {
+        guard Self.allows(request, role) else {
+            let words = role.map { "A key of the role \($0.rawValue) may not do this." } ?? ""
+            return refuse(request.request, .notPermitted(words), peer)
+        }
+        switch request {
+        case .submit(let submit): take(submit, peer)
+        case .query(let query): answer(query, peer)
+        case .control(let control): obey(control, peer)
+        }
+    }
+
+    /// Over a binding without keys whoever can connect is trusted.
+    private static func allows(_ request: ClientRequest, _ role: PeerRole?) -> Bool {
+        switch (role, request) {
+        case (nil, _), (.client?, _), (.observer?, .query): true
+        default: false
+        }
+    }
+
+    func refuse(_ request: Int, _ failure: Failure, _ peer: PeerIdentity) {
+        handler.sender.reply(.failure(RequestFailed(request: request, failure: failure)), to: peer)
+    }
+
+    private func confirm(_ request: Int, _ peer: PeerIdentity) {
+        handler.sender.reply(.done(Done(request: request)), to: peer)
+    }
+
+    // MARK: Submission
+
+    private func take(_ submit: Submit, _ peer: PeerIdentity) {
+        let id = Self.freshID(jobs)
+        let (roots, store, sender, link) = (roots, handler.store, handler.sender, handler.link)
+        let desk = DeskReference(self)
+        handler.storage.perform {
+            do throws(Failure) {
+                let order = StoredOrder(
+                    source: try roots.source(submit.source), settings: submit.settings, stated: submit.stated,
+                    overwrite: submit.overwrite)
+                let target = try roots.target(submit.destination)
+                if !submit.overwrite, access(target, F_OK) == 0 {
+                    throw Failure(
+                        .storage, "\(target) exists already.", advice: "Choose another name, or use --overwrite.",
+                        fault: .settings, exitCode: .cannotCreate)
+                }
+                let job = ServiceJob(
+                    id: id, destination: target, priority: submit.priority, created: Clock.wall, order: order)
+                try store.use { (store) throws(JobStoreError) in
+                    try store.createJob(
+                        JobRecord(
+                            id: id, state: .waiting, priority: submit.priority, destination: target,
+                            settings: try JSONText(order), source: JSONText(text: "null"),
+                            plan: JSONText(text: "null"), segmentCount: 0, created: job.created))
+                }
+                link.perform { _ in desk.value?.accept(job) }
+                sender.reply(.submitted(Submitted(request: submit.request, job: id.text)), to: peer)
+            } catch {
+                sender.reply(.failure(RequestFailed(request: submit.request, failure: error)), to: peer)
+            }
+        }
+    }
+
+    /// Short enough to type: 40 bits in letters that are hard to mistake.
+    private static func freshID(_ jobs: [JobID: ServiceJob]) -> JobID {
+        let letters = Array("abcdefghjkmnpqrstuvwxyz23456789")
+        var id: JobID
+        repeat {
+            id = JobID(String((0..<8).compactMap { _ in letters.randomElement() }))
+        } while jobs[id] != nil
+        return id
+    }
+
+    private func accept(_ job: ServiceJob) {
+        jobs[job.id] = job
+        order.append(job.id)
+        log.note("submitted", job: job.id, "\(job.order.source) to \(job.destination)")
+        admit()
+    }
+
+    // MARK: Control
+
+    private func obey(_ control: Control, _ peer: PeerIdentity) {
+        if control.action == .drain {
+            handler.handle(.nodeDrained(control.target, true))
+            handler.drainNode(control.target)
+            return confirm(control.request, peer)
+        }
+        guard let job = jobs[JobID(control.target)] else {
+            return refuse(control.request, .unknownJob(control.target), peer)
+        }
+        do throws(Failure) {
+            switch control.action {
+            case .cancel: try cancel(job)
+            case .pause: try pause(job)
+            case .resume: try resume(job)
+            case .retry: return try retry(job, control, peer)
+            case .drain: break
+            }
+            confirm(control.request, peer)
+        } catch {
+            refuse(control.request, error, peer)
+        }
+    }
+
+    private func cancel(_ job: ServiceJob) throws(Failure) {
+        guard !job.isOver else { throw .isOver(job) }
+        jobs[job.id]?.isCancelled = true
+        switch job.phase {
+        case .queued:
+            jobs[job.id]?.phase = .over(.cancelled)
+            log.note("cancelled", job: job.id, "It had not begun.")
+        case .planning: job.interrupt?.interrupt()
+        case .running: handler.handle(.jobCancelled(job.id))
+        case .stitching: job.interrupt?.interrupt()
+        case .over: break
+        }
+        persist(job.id)
+    }
+
+    private func pause(_ job: ServiceJob) throws(Failure) {
+        guard !job.isOver, job.phase != .stitching else { throw .isOver(job) }
+        jobs[job.id]?.isPaused = true
+        if job.phase == .running { handler.handle(.jobPaused(job.id)) }
+        log.note("paused", job: job.id, "No new leases; running ones finish.")
+        persist(job.id)
+        admit()
+    }
+
+    private func resume(_ job: ServiceJob) throws(Failure) {
+        guard !job.isOver else { throw .isOver(job) }
+        jobs[job.id]?.isPaused = false
+        if job.phase == .running { handler.handle(.jobResumed(job.id)) }
+        log.note("resumed", job: job.id, "Leases again.")
+        persist(job.id)
+        admit()
+    }
+
+    // MARK: Retry
+
+    private func retry(_ job: ServiceJob, _ control: Control, _ peer: PeerIdentity) throws(Failure) {
+        guard job.isOver else {
+            throw Failure(
+                .resources, "Job \(job.id) is still \(job.state.rawValue).",
+                advice: "Wait for its end, or cancel it first; finished segments are kept.", retry: .retry,
+                fault: .settings, exitCode: .temporary)
+        }
+        let foreign = Set(control.stated).subtracting(ExportSettings.rerunOptions).sorted()
+        guard foreign.isEmpty else {
+            throw Failure(
+                .format, "--\(foreign[0]) decides the whole file and cannot change for a rerun.",
+                advice: "Submit a new job.", fault: .settings, exitCode: .usage)
+        }
+        if let count = job.plan?.segments.count, let wrong = control.segments.first(where: { $0 >= count }) {
+            throw Failure(
+                .format, "Job \(job.id) has no segment \(wrong); its last is \(count - 1).",
+                advice: "`weft segments` lists them.", fault: .settings, exitCode: .usage)
+        }
+        let (store, link, sender, id) = (handler.store, handler.link, handler.sender, job.id)
+        let desk = DeskReference(self)
+        log.flush()
+        handler.storage.perform {
+            do throws(Failure) {
+                let chosen = try store.use { (store) throws(JobStoreError) in
+                    try Self.reopen(control.segments, of: id, in: store)
+                }
+                link.perform { _ in desk.value?.rerun(id, chosen, control, peer) }
+            } catch {
+                sender.reply(.failure(RequestFailed(request: control.request, failure: error)), to: peer)
+            }
+        }
+    }
+
+    /// - Returns: the segments that run again: those named, else all that are not finished.
+    private static func reopen(_ named: [Int], of id: JobID, in store: JobStore) throws(JobStoreError) -> [Int] {
+        let open = try store.segments(of: id).filter { record in
+            if case .finished = record { false } else { true }
+        }
+        let chosen = named.isEmpty ? open.map(\.index) : Array(Set(named)).sorted()
+        try store.reopenSegments(chosen, of: id)
+        return chosen
+    }
+
+    private func rerun(_ id: JobID, _ chosen: [Int], _ control: Control, _ peer: PeerIdentity) {
+        guard var job = jobs[id], job.isOver else { return refuse(control.request, .unknownJob(id.text), peer) }
+        var settings: ExportSettings?
+        if let fresh = control.settings, !control.stated.isEmpty {
+            settings = job.order.settings.overridden(by: fresh, stated: control.stated)
+        }
+        job.order.add(SegmentOverride(segments: chosen, settings: settings, node: control.node))
+        // A job that never came to a plan runs with the new settings as a whole.
+        if job.plan == nil, let settings { job.order.settings = settings }
+        // The file that is there is the job's own.
+        if job.phase == .over(.finished) { job.order.overwrite = true }
+        job.phase = .queued
+        job.isPaused = false
+        job.isCancelled = false
+        job.failure = nil
+        job.report = nil
+        jobs[id] = job
+        let what = chosen.isEmpty ? "The stitch" : Wording.segments(chosen)
+        log.note("retried", job: id, "\(what) again\(settings == nil ? "" : ", with other settings").")
+        persist(id)
+        confirm(control.request, peer)
+        admit()
+    }
+}
+
+private enum Wording {
+    static func segments(_ indices: [Int]) -> String {
+        let shown = indices.prefix(10).map(String.init).joined(separator: ", ")
+        let rest = indices.count - 10
+        return "Segment\(indices.count == 1 ? "" : "s") \(shown)\(rest > 0 ? " and \(rest) more" : "")"
+    }
+}
+
+/// The desk in closures that run on the endpoint's thread only, where it lives.
+final class DeskReference: @unchecked Sendable {
+    private(set) weak var value: ClientDesk?
+
+    init(_ value: ClientDesk) { self.value = value }
+}
+
+extension RouterSender {
+    /// Encodes and queues a reply. A client that went away, or does not read, gets none.
+    func reply(_ message: ClientReply, to peer: PeerIdentity) {
+        guard let header = try? MessageCodec.encode(message) else { return }
+        try? send([MessageFrame(header)], to: peer)
+    }
+}
+
+extension Failure {
+    static func unknownJob(_ id: String) -> Failure {
+        Failure(
+            .resources, "There is no job \(id).", advice: "`weft jobs` lists them.", fault: .settings,
+            exitCode: .usage)
+    }
+
+    fileprivate static func isOver(_ job: ServiceJob) -> Failure {
+        Failure(
+            .resources, "Job \(job.id) is \(job.state.rawValue) already.", advice: "`weft job \(job.id)` tells more.",
+            fault: .settings, exitCode: .usage)
+    }
+}

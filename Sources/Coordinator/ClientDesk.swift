@@ -1,0 +1,241 @@
+internal import ClusterProtocol
+internal import Foundation
+internal import JobStore
+internal import Media
+internal import Messaging
+internal import Scheduling
+
+/// Serves the clients of a cluster and keeps its jobs: takes them in, starts them, remembers what became of them.
+///
+/// Lives on the endpoint's thread; whatever blocks goes to the storage thread or to the job's own.
+final class ClientDesk: CoordinatorDesk {
+    unowned let handler: CoordinatorHandler
+    let log: AttemptLog
+    let roots: Roots
+    let directory: String
+    var jobs: [JobID: ServiceJob] = [:]
+    /// In the order of their submission.
+    var order: [JobID] = []
+    var followers: [Follower] = []
+    /// Events up to this one were sent to the followers.
+    var lastEvent: Int64 = 0
+    private var hasBegun = false
+    private var lastCleaning = Clock.now
+
+    /// Jobs that are planned, encoded or stitched at the same time; each takes a thread.
+    private static let activeLimit = 32
+
+    /// A client that asked for events as they happen.
+    struct Follower {
+        var peer: PeerIdentity
+        var request: Int
+        var job: JobID?
+    }
+
+    /// - Parameters:
+    ///   - directory: the coordinator's state.
+    ///   - known: the jobs of before the last start, in the order of their submission.
+    init(_ handler: CoordinatorHandler, directory: String, roots: Roots, known: [ServiceJob]) {
+        self.handler = handler
+        self.directory = directory
+        self.roots = roots
+        log = AttemptLog(store: handler.store, storage: handler.storage, link: handler.link)
+        for job in known {
+            jobs[job.id] = job
+            order.append(job.id)
+        }
+    }
+
+    /// Goes on with the jobs of before the last start. Not in `init`: the endpoint has to be there.
+    func begin() {
+        for id in order where jobs[id]?.isOver == false {
+            log.note("recovered", job: id, "The coordinator was started again; finished segments are kept.")
+        }
+        admit()
+        hasBegun = true
+    }
+
+    func end() { log.flush() }
+
+    // MARK: Starting jobs
+
+    /// Starts queued jobs, by priority and then age, as far as there is room.
+    func admit() {
+        var active = jobs.values.count { !$0.isOver && $0.phase != .queued && !$0.isPaused }
+        let waiting = order.filter { jobs[$0]?.phase == .queued && jobs[$0]?.isPaused == false }
+            .sorted { (jobs[$0]?.priority ?? 0) > (jobs[$1]?.priority ?? 0) }
+        for id in waiting where active < Self.activeLimit {
+            start(id)
+            active += 1
+        }
+    }
+
+    private func start(_ id: JobID) {
+        guard var job = jobs[id] else { return }
+        let interrupt = InterruptFlag()
+        job.interrupt = interrupt
+        job.phase = .planning
+        job.failure = nil
+        job.report = nil
+        job.isCancelled = false
+        job.began = Clock.now
+        jobs[id] = job
+        log.note("planning", job: id, "The source is opened and planned.")
+        let link = handler.link
+        let desk = DeskReference(self)
+        let reports = JobThread.Reports(
+            planned: { desk.value?.planned(id, $0) }, submitted: { desk.value?.submitted(id) },
+            ended: { desk.value?.ended(id, $0) })
+        JobThread(
+            job, interrupt: interrupt, directory: jobDirectory(id),
+            store: StoreAccess(box: handler.store, thread: handler.storage), link: link, reports: reports
+        ).start()
+    }
+
+    func jobDirectory(_ id: JobID) -> String { directory + "/jobs/" + id.text }
+
+    private func planned(_ id: JobID, _ plan: StoredPlan) { jobs[id]?.plan = plan }
+
+    func isPlanning(_ id: JobID) -> Bool {
+        guard let job = jobs[id] else { return false }
+        return job.phase == .planning || (job.phase == .queued && !hasBegun && !job.isPaused)
+    }
+
+    private func submitted(_ id: JobID) {
+        defer { handler.releaseHellos(of: id) }
+        guard let job = jobs[id], job.phase == .planning else { return }
+        // All segments may have been there already.
+        jobs[id]?.phase = handler.scheduler.jobStatus(id)?.state == .finished ? .stitching : .running
+        log.note("started", job: id, "\(job.plan?.segments.count ?? 0) segments.")
+        // What was asked while it was planned.
+        if job.isCancelled { return handler.handle(.jobCancelled(id)) }
+        if job.isPaused { handler.handle(.jobPaused(id)) }
+        persist(id)
+    }
+
+    // MARK: Ends
+
+    func settled(_ id: JobID, _ state: JobState) {
+        guard state == .finished, jobs[id]?.isOver == false else { return }
+        jobs[id]?.phase = .stitching
+        log.note("stitching", job: id, "All segments are there.")
+    }
+
+    private func ended(_ id: JobID, _ result: Result<JobReport, Failure>) {
+        guard let job = jobs[id], !job.isOver else { return }
+        var report = report(of: job)
+        switch result {
+        case .success(let made):
+            report = made
+            report.priority = job.priority
+            jobs[id]?.phase = .over(.finished)
+            log.note("done", job: id, "The output is proved and has its name.")
+        case .failure(let failure):
+            jobs[id]?.phase = .over(job.isCancelled ? .cancelled : .failed)
+            jobs[id]?.failure = job.isCancelled ? nil : failure
+            report.failure = job.isCancelled ? nil : failure
+            log.note(job.isCancelled ? "cancelled" : "failed", job: id, failure.message)
+        }
+        jobs[id]?.interrupt = nil
+        handler.forget(id)
+        handler.releaseHellos(of: id)
+        if let ended = jobs[id] { report.state = ended.state }
+        report.etaSeconds = nil
+        jobs[id]?.report = report
+        persist(id)
+        admit()
+    }
+
+    /// Writes the job's state, order and report.
+    func persist(_ id: JobID) {
+        guard let job = jobs[id] else { return }
+        log.flush()
+        let state = job.storedState
+        let (order, report, failure) = (job.order, job.report, job.failure)
+        let store = handler.store
+        handler.storage.perform {
+            do throws(Failure) {
+                try store.use { (store) throws(JobStoreError) in
+                    try store.transaction { () throws(JobStoreError) in
+                        try store.updateJob(id, settings: try JSONText(order), at: Clock.wall)
+                        let text = try report.map { report throws(JobStoreError) in try JSONText(report) }
+                        // A run that is not over has a report only when it is about to be; that one is not ours.
+                        if text != nil || state == .waiting { try store.updateJob(id, report: text, at: Clock.wall) }
+                        try store.updateJob(id, state: state, failure: failure, at: Clock.wall)
+                    }
+                }
+            } catch {
+                FileHandle.standardError.write(Data("weft: job \(id) was not written: \(error.message)\n".utf8))
+            }
+        }
+    }
+
+    // MARK: Notes
+
+    func noted(_ action: Action) {
+        switch action {
+        case .grant(let grant): log.grant(grant)
+        // The grant has to be in the store before its result is.
+        case .store: log.flush()
+        case .segmentFinished(let job, let segment, let fence):
+            log.note("accepted", job: job, segment: segment, worker: handler.leases[fence]?.grant.worker, "accepted")
+        case .segmentFailed(let job, let segment, let failure):
+            log.fail(job, segment, failure)
+            log.note("segment_failed", job: job, segment: segment, failure.message)
+        case .nondeterminism(let job, let segment, let kept, let other):
+            log.note(
+                "nondeterminism", job: job, segment: segment, worker: other.worker,
+                "Its bytes differ from those of \(kept.worker.node)/\(kept.worker.slot), which are kept.")
+        case .quarantine(let node, let encoder, _, let failure):
+            log.note("quarantined", node: node, "No more \(encoder) work for a while: \(failure.message)")
+        case .record(let occurrence): noted(occurrence)
+        case .revoke, .discard, .jobChanged: break
+        }
+    }
+
+    private func noted(_ occurrence: Occurrence) {
+        switch occurrence {
+        case .leaseEnded(let fence, let worker, let job, let segment, let state, let failure):
+            guard state != .finished else { return }
+            log.end(fence, state, failure, frames: handler.leases[fence]?.frames ?? 0)
+            let kind = failure?.boundary == .transport ? "lost" : "attempt_failed"
+            if let failure { log.note(kind, job: job, segment: segment, worker: worker, failure.message) }
+        case .reattached(_, let worker, let job, let segment):
+            log.note("reattached", job: job, segment: segment, worker: worker, "The slot came back with its lease.")
+        case .workerJoined(let worker): log.note("joined", worker: worker, "The slot joined.")
+        case .workerLost(let worker, let failure): log.note("left", worker: worker, failure.message)
+        case .nodeReleased(let node): log.note("released", node: node, "The node gets work again.")
+        case .nodeDrained(let node, let drains):
+            log.note(drains ? "draining" : "released", node: node, drains ? "No new leases." : "Leases again.")
+        case .nodeBarred(let job, let node, let failure): log.note("barred", job: job, node: node, failure.message)
+        case .jobHeld(let job, _, let failure): log.note("held", job: job, failure.message)
+        case .ignored: break
+        }
+    }
+
+    func proved(_ id: JobID, fingerprint: String) {
+        jobs[id]?.order.fingerprint = fingerprint
+        persist(id)
+    }
+
+    func tick() {
+        if !log.isEmpty {
+            log.flush()
+            publishEvents()
+        }
+        if Clock.now &- lastCleaning > 60_000_000_000 {
+            lastCleaning = Clock.now
+            cleanSpools()
+        }
+    }
+}
+
+extension ServiceJob {
+    var storedState: JobState {
+        switch phase {
+        case .over(let state): state
+        case .queued: isPaused ? .paused : .waiting
+        case .planning, .running, .stitching: isPaused ? .paused : .running
+        }
+    }
+}

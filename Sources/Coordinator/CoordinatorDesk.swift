@@ -1,0 +1,22 @@
+internal import ClusterProtocol
+internal import Messaging
+internal import Scheduling
+
+/// What a service adds to the coordinator's core: clients, the durable record of attempts, what people see.
+///
+/// Lives on the endpoint's thread, like the handler that calls it.
+protocol CoordinatorDesk: AnyObject {
+    func begin()
+    func end()
+    func received(_ request: ClientRequest, from peer: PeerIdentity, role: PeerRole?)
+    /// The scheduler asked for this; called before it is carried out.
+    func noted(_ action: Action)
+    /// The first slot of the job has shown what its encoder makes of the reference frames.
+    func proved(_ job: JobID, fingerprint: String)
+    /// The scheduler has no more to do for the job.
+    func settled(_ job: JobID, _ state: JobState)
+    /// The job is known, and its leases will be.
+    func isPlanning(_ job: JobID) -> Bool
+    func peerLeft(_ peer: PeerIdentity)
+    func tick()
+}

@@ -1,0 +1,260 @@
+internal import ClusterProtocol
+internal import Foundation
+internal import JobStore
+internal import Media
+internal import Scheduling
+internal import SegmentPlan
+internal import Stitching
+internal import Synchronization
+
+/// One job of the cluster on a thread of its own: plans, hands the segments to the scheduler, stitches, proves, commits.
+final class JobThread: Sendable {
+    private let id: JobID
+    private let order: StoredOrder
+    private let priority: Int
+    private let isPaused: Bool
+    private let runner: JobRunner
+    private let directory: String
+    private let store: StoreAccess
+    private let link: CoordinatorLink
+    private let telemetry = Telemetry()
+
+    /// What the desk is told, on the endpoint's thread.
+    struct Reports: Sendable {
+        var planned: @Sendable (StoredPlan) -> Void
+        var submitted: @Sendable () -> Void
+        var ended: @Sendable (Result<JobReport, Failure>) -> Void
+    }
+
+    private let reports: Reports
+
+    /// - Parameter directory: the job's own, for its spool.
+    init(
+        _ job: ServiceJob, interrupt: InterruptFlag, directory: String, store: StoreAccess, link: CoordinatorLink,
+        reports: Reports
+    ) {
+        id = job.id
+        order = job.order
+        priority = job.priority
+        isPaused = job.isPaused
+        self.directory = directory
+        self.store = store
+        self.link = link
+        self.reports = reports
+        let export = ExportOrder(
+            source: order.source, destination: job.destination, settings: order.settings, stated: Set(order.stated),
+            overwrite: order.overwrite, stateDirectory: directory, executable: "")
+        runner = JobRunner(order: export, interrupt: interrupt)
+    }
+
+    func start() {
+        let thread = Thread { [self] in
+            let result: Result<JobReport, Failure>
+            do throws(Failure) {
+                result = .success(try run())
+            } catch {
+                result = .failure(error)
+            }
+            let reports = reports
+            link.perform { _ in reports.ended(result) }
+        }
+        thread.name = "weft-job"
+        thread.stackSize = 8 << 20
+        thread.start()
+    }
+
+    // MARK: Steps
+
+    private func run() throws(Failure) -> JobReport {
+        let began = Clock.now
+        let spool = try Spool(directory: directory + "/spool")
+        if let report = try committedReport() { return try finished(report) }
+        let planner = try runner.openSource()
+        let output = try runner.openOutput()
+        try remember(output)
+        var plan = try runner.plan(planner)
+        let identity = plan.id
+        plan.id = id.text
+        try record(plan, identity: identity)
+        // A picture that is copied as it is passes through no slot.
+        let isCopy = plan.recipe.encoder == "copy"
+        let board = isCopy ? nil : try submit(plan, spool: spool)
+        let stitch = try runner.stitch(plan, into: output, from: board)
+        let (leases, runner) = (isCopy ? LeaseSummary() : summary(), runner)
+        let lastArrival = board?.lastArrivalTime ?? Clock.now
+        var report: JobReport?
+        let finishedPlan = plan
+        _ = try runner.finish(plan, stitch: stitch, spool: isCopy ? nil : spool, output: output) {
+            (proof) throws(Failure) in
+            let made = runner.report(
+                finishedPlan, stitch: stitch, leases: leases, proof: proof, slots: leases.workers, began: began,
+                lastArrival: lastArrival)
+            report = made
+            // From here on a restart can tell from the target that the job is done.
+            try record(made)
+        }
+        guard let report else { throw Failure.interrupted }
+        return try finished(report)
+    }
+
+    private func finished(_ report: JobReport) throws(Failure) -> JobReport {
+        let id = id
+        try store.use { (store) throws(JobStoreError) in
+            try store.transaction { () throws(JobStoreError) in
+                try store.updateJob(id, report: try JSONText(report), at: Clock.wall)
+                try store.updateJob(id, state: .finished, at: Clock.wall)
+            }
+        }
+        try? FileManager.default.removeItem(atPath: partialNote)
+        return report
+    }
+
+    private func record(_ report: JobReport) throws(Failure) {
+        let id = id
+        try store.use { (store) throws(JobStoreError) in
+            try store.updateJob(id, report: try JSONText(report), at: Clock.wall)
+        }
+    }
+
+    // MARK: A run that was cut off
+
+    /// Holds the temporary name of the output, so that a run after a crash can remove it.
+    private var partialNote: String { directory + "/partial" }
+
+    private func remember(_ output: PartialFile) throws(Failure) {
+        do {
+            try Data(output.path.utf8).write(to: URL(fileURLWithPath: partialNote), options: .atomic)
+        } catch {
+            throw Failure(
+                .storage, "Cannot write \(partialNote): \(error.localizedDescription)",
+                advice: "Check the disk under the state directory.", retry: .retry, fault: .environment,
+                exitCode: .ioError)
+        }
+    }
+
+    /// The report of a run that was killed between its proof and its end, when the output has its name already; else removes
+    /// what that run left beside the target.
+    private func committedReport() throws(Failure) -> JobReport? {
+        guard let data = FileManager.default.contents(atPath: partialNote) else { return nil }
+        let partial = String(decoding: data, as: UTF8.self)
+        let id = id
+        let stored = try store.use { (store) throws(JobStoreError) in
+            try store.job(id)?.report?.decoded(as: JobReport.self)
+        }
+        var from = stat(), to = stat()
+        let isThere = stat(partial, &from) == 0
+        let hasTarget = stat(runner.order.destination, &to) == 0
+        // A name is given by a second link and the removal of the first: both may exist.
+        let isCommitted = hasTarget && (!isThere || (from.st_ino == to.st_ino && from.st_dev == to.st_dev))
+        if isThere { unlink(partial) }
+        guard let stored, isCommitted, Int64(to.st_size) == stored.outputBytes else { return nil }
+        return stored
+    }
+
+    // MARK: Planning
+
+    private func record(_ plan: PlannedExport, identity: String) throws(Failure) {
+        let id = id
+        let fresh = StoredPlan(
+            identity: identity, segments: plan.segments, timeBase: plan.recipe.timeBase, duration: plan.duration,
+            expectedFrames: plan.expectedFrames)
+        let source = plan.source
+        let known = try store.use { (store) throws(JobStoreError) -> String? in
+            if let record = try store.job(id), record.segmentCount > 0,
+                let known = try? record.plan.decoded(as: StoredPlan.self)
+            {
+                return known.identity
+            }
+            try store.updateJob(
+                id, source: try JSONText(source), plan: try JSONText(fresh), segmentCount: fresh.segments.count,
+                at: Clock.wall)
+            return nil
+        }
+        guard known == nil || known == identity else {
+            throw Failure(
+                .asset, "\(order.source) is not the file that the job began with.",
+                advice: "Put the old file back and retry the job, or submit the new one.", fault: .source,
+                exitCode: .badSource)
+        }
+        let reports = reports
+        link.perform { _ in reports.planned(fresh) }
+    }
+
+    private func recipes(_ plan: PlannedExport) throws(Failure) -> [Int: EncodeRecipe] {
+        var recipes: [Int: EncodeRecipe] = [:]
+        for override in order.overrides {
+            guard let settings = override.settings else { continue }
+            let recipe = try runner.recipe(settings, like: plan)
+            for segment in override.segments { recipes[segment] = recipe }
+        }
+        return recipes
+    }
+
+    // MARK: Submission
+
+    private func submit(_ plan: PlannedExport, spool: Spool) throws(Failure) -> SegmentBoard {
+        let id = id
+        let finished = try intactSegments(spool: spool)
+        var (progress, attempts) = try store.use { (store) throws(JobStoreError) in
+            (try store.progress(of: id), try store.leases(of: id).count)
+        }
+        progress.finished = finished.mapValues(\.hash)
+        progress.failed = [:]
+        progress.state = isPaused ? .paused : attempts > 0 ? .running : .waiting
+        let board = SegmentBoard(spool: spool, finished: Set(finished.keys))
+        var job = JobRuntime(
+            id: id, recipe: plan.recipe, source: plan.source, segments: plan.segments, spool: spool, board: board,
+            stallSeconds: order.settings.stallSeconds, telemetry: telemetry)
+        job.recipes = try recipes(plan)
+        job.fingerprint = order.fingerprint
+        job.count(finished.values)
+        job.earlierAttempts = attempts
+        job.goOn = "`weft retry \(id)` tries them again and keeps what is done."
+        let spec = runner.spec(plan, id: id, priority: priority)
+        let (submitted, known) = (job, progress)
+        let bound = order.overrides.filter { $0.node != nil }
+        let reports = reports
+        link.perform { handler in
+            guard bound.isEmpty else { return handler.submit(submitted, spec: spec, progress: known, bound: bound) }
+            handler.submit(submitted, spec: spec, progress: known)
+        }
+        link.perform { _ in reports.submitted() }
+        return board
+    }
+
+    /// A done list that lies is worse than none: every file is held against its hash; what is missing or altered runs again.
+    private func intactSegments(spool: Spool) throws(Failure) -> [Int: AcceptedSegment] {
+        let id = id
+        let records = try store.use { (store) throws(JobStoreError) in try store.segments(of: id) }
+        var intact: [Int: AcceptedSegment] = [:]
+        var open: [Int] = []
+        for record in records {
+            switch record {
+            case .pending: break
+            case .failed(let index, _): open.append(index)
+            case .finished(let segment):
+                if SpooledSegment.isIntact(path: spool.path(ofSegment: segment.index), hash: segment.hash) {
+                    intact[segment.index] = segment
+                } else {
+                    open.append(segment.index)
+                }
+            }
+        }
+        let reopened = open
+        if !reopened.isEmpty {
+            _ = try store.use { (store) throws(JobStoreError) in try store.reopenSegments(reopened, of: id) }
+        }
+        return intact
+    }
+
+    private func summary() -> LeaseSummary {
+        let id = id
+        let asked = DispatchSemaphore(value: 0)
+        link.perform { handler in
+            handler.summarize(id)
+            asked.signal()
+        }
+        _ = asked.wait(timeout: .now() + 10)
+        return telemetry.leases
+    }
+}

@@ -1,0 +1,20 @@
+internal import ClusterProtocol
+
+/// What a slot has done since it joined, without the lease at hand.
+struct WorkerTally {
+    var host = ""
+    var frames = 0
+    var bytesIn: Int64 = 0
+    var bytesOut: Int64 = 0
+    /// Seconds of finished leases.
+    var seconds = 0.0
+    var stages = StageSeconds()
+
+    mutating func add(_ result: SegmentResult) {
+        frames += result.frames
+        bytesIn += result.bytesRead
+        bytesOut += result.bytes
+        seconds += result.seconds
+        stages = stages + result.stageSeconds
+    }
+}

@@ -1,0 +1,63 @@
+internal import Foundation
+internal import Synchronization
+
+/// Finds out whether somebody answers at an address, and whether they take our key.
+package enum ConnectionProbe {
+    package enum Outcome: Hashable, Sendable {
+        case connected
+        /// Nobody answered in time.
+        case unreachable
+        /// Our key is not allowed.
+        case unauthorized
+        /// The other side wants a key and we have none, or the other way round, or it is no coordinator.
+        case mismatched
+    }
+
+    /// Blocks until the first handshake, or for `timeout`.
+    package static func connect(
+        context: MessageContext, address: String, security: ClientSecurity?, timeout: Duration
+    ) throws(MessagingError) -> Outcome {
+        let signal = OutcomeSignal()
+        var options = SocketOptions()
+        options.reportsConnections = true
+        options.linger = .zero
+        let endpoint = try DealerEndpoint(
+            context: context, address: address, security: security, options: options, name: "weft-probe"
+        ) { _ in ProbeHandler(signal) }
+        let outcome = signal.wait(timeout)
+        endpoint.stop()
+        return outcome ?? .unreachable
+    }
+}
+
+private final class OutcomeSignal: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    private let outcome = Mutex<ConnectionProbe.Outcome?>(nil)
+
+    func send(_ value: ConnectionProbe.Outcome) {
+        outcome.withLock { if $0 == nil { $0 = value } }
+        semaphore.signal()
+    }
+
+    func wait(_ timeout: Duration) -> ConnectionProbe.Outcome? {
+        _ = semaphore.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds)))
+        return outcome.withLock { $0 }
+    }
+}
+
+private final class ProbeHandler: EndpointHandler {
+    private let signal: OutcomeSignal
+
+    init(_ signal: OutcomeSignal) { self.signal = signal }
+
+    func received(_ message: ReceivedMessage) {}
+
+    func connection(_ event: ConnectionEvent) {
+        switch event.kind {
+        case .connected: signal.send(.connected)
+        case .unauthorized: signal.send(.unauthorized)
+        case .handshakeFailed: signal.send(.mismatched)
+        case .disconnected: break
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import ClusterProtocol
+internal import Coordinator
+internal import Foundation
+
+/// `weft coordinator`.
+enum CoordinatorCommand {
+    static let entry = CommandEntry(
+        name: "coordinator",
+        summary: "Lead a cluster: take jobs, lease segments to workers, stitch",
+        details: """
+            Takes jobs from `weft submit`, leases their segments to the slots of every `weft worker` that connects, and stitches \
+            and proves the outputs. State is kept: after a crash or a restart jobs go on, and finished segments are not \
+            encoded again.
+
+            It listens on loopback unless told otherwise. Where other machines can connect it asks for keys (`weft keys`), \
+            unless --insecure says that the network is trusted.
+            """,
+        options: [
+            OptionEntry(
+                name: "listen", letter: "l", value: "URL",
+                help:
+                    "Listen at tcp://HOST:PORT or ipc://PATH. Repeatable. Default \(CoordinatorClient.defaultAddress).",
+                isRepeatable: true),
+            OptionEntry(
+                name: "state", value: "DIR", help: "Jobs, spools and keys. Default $XDG_STATE_HOME/weft.",
+                completion: .directory),
+            OptionEntry(
+                name: "root", letter: "r", value: "DIR",
+                help: "Jobs may name files under DIR only (or sources below an http URL). Repeatable.",
+                completion: .directory, isRepeatable: true),
+            OptionEntry(name: "insecure", help: "Ask for no keys, even where other machines can connect."),
+            OptionEntry(name: "require-keys", help: "Ask for keys on loopback, too."),
+            OptionTable.config,
+            OptionTable.json,
+        ],
+        examples: [
+            .init(line: "weft coordinator --root /media", meaning: "for this machine"),
+            .init(
+                line: "weft coordinator --listen tcp://10.0.0.1:7733 --root /media",
+                meaning: "for a network; makes no sense before `weft keys new`"),
+        ],
+        run: run)
+
+    private static let run: @Sendable (Invocation) async throws -> ExitCode = { invocation in
+        let reader = try ClusterRequest.reader(invocation)
+        let state = ExportRequest.location(
+            reader.text("state") ?? ExportRequest.defaultStateDirectory(invocation.environment))
+        let addresses = try (reader.layer.values["listen"] ?? [CoordinatorClient.defaultAddress])
+            .map { try address($0, reader) }
+        let roots = reader.layer.values["root"] ?? []
+        let (isInsecure, requiresKeys) = (reader.isOn("insecure"), reader.isOn("require-keys"))
+        let interruption = Interruption.install()
+        let service = try await BlockingThread.run("coordinator") { () throws(Failure) in
+            try CoordinatorService(
+                .init(
+                    addresses: addresses, stateDirectory: state, roots: try Roots(roots), isInsecure: isInsecure,
+                    requiresKeys: requiresKeys))
+        }
+        for note in service.notes { StandardStream.error.write("weft: \(note)\n") }
+        StandardStream.error.write("weft: listening at \(service.addresses.joined(separator: " and "))\n")
+        if invocation.has("json") { try JSONOutput.print(Listening(listening: service.addresses, state: state)) }
+        ServiceNotification.send("READY=1", environment: invocation.environment)
+        await withCheckedContinuation { continuation in interruption.onRequest { continuation.resume() } }
+        ServiceNotification.send("STOPPING=1", environment: invocation.environment)
+        await BlockingThread.run("coordinator") { service.stop() }
+        StandardStream.error.write("weft: stopped; unfinished jobs go on with the next start\n")
+        return .done
+    }
+
+    private struct Listening: Encodable {
+        var listening: [String]
+        var state: String
+    }
+
+    /// A port of 0 takes a free one.
+    private static func address(_ text: String, _ reader: SettingReader) throws -> String {
+        guard text.hasPrefix("tcp://") || text.hasPrefix("ipc://") else {
+            throw reader.complaint("listen", "'\(text)' is neither tcp://HOST:PORT nor ipc://PATH.")
+        }
+        return text.hasPrefix("tcp://") && text.hasSuffix(":0") ? text.dropLast() + "*" : text
+    }
+}

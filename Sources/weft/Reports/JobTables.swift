@@ -1,0 +1,87 @@
+internal import ClusterProtocol
+internal import Foundation
+
+/// Jobs, segments, workers and events as people read them.
+enum JobTables {
+    static func jobs(_ rows: [JobReport]) -> String {
+        guard !rows.isEmpty else { return "no jobs\n" }
+        var table = TextTable([
+            .init("job"), .init("state"), .init("segments", .right), .init("fps", .right), .init("left", .right),
+            .init("spool", .right), .init("output"),
+        ])
+        for row in rows {
+            let failed = row.segmentsFailed > 0 ? " (\(row.segmentsFailed) failed)" : ""
+            table.add([
+                row.job, row.state.rawValue, "\(row.segmentsDone)/\(row.segments)\(failed)",
+                row.fps > 0 ? Wording.decimal(row.fps, 1) : "", row.etaSeconds.map { Wording.clock($0) } ?? "",
+                row.spoolBytes > 0 ? Wording.bytes(row.spoolBytes) : "", row.output,
+            ])
+        }
+        return table.text
+    }
+
+    static func job(_ row: JobReport) -> String {
+        var lines = ["job       \(row.job)", "state     \(row.state.rawValue)", "source    \(row.source)"]
+        lines.append("output    \(row.output)")
+        let failed = row.segmentsFailed > 0 ? ", \(row.segmentsFailed) failed" : ""
+        lines.append("segments  \(row.segmentsDone) of \(row.segments) done\(failed), \(row.attempts) attempts")
+        lines.append("frames    \(row.frames), \(Wording.decimal(row.fps, 1)) a second")
+        lines.append("time      \(Wording.clock(row.wallSeconds)), \(row.slots) slots")
+        if let eta = row.etaSeconds { lines.append("left      \(Wording.clock(eta))") }
+        if row.spoolBytes > 0 { lines.append("spool     \(Wording.bytes(row.spoolBytes))") }
+        if let proof = row.proof { lines.append("proof     \(proof.sentence)") }
+        lines += row.losses.map { "lost      \($0)" } + row.warnings.map { "note      \($0)" }
+        var text = lines.map(TextTable.printable).joined(separator: "\n") + "\n"
+        if let failure = row.failure { text += block(failure) }
+        return text
+    }
+
+    private static func block(_ failure: Failure) -> String {
+        FailureBlock(failure: failure, style: TerminalStyle(isTerminal: false, environment: [:])).text
+    }
+
+    static func segments(_ rows: [SegmentReport]) -> String {
+        guard !rows.isEmpty else { return "no segments\n" }
+        var text = ""
+        for row in rows {
+            let span =
+                "\(Wording.clock(row.start.seconds, decimals: 3)) – \(Wording.clock(row.end.seconds, decimals: 3))"
+            text += "\(row.index)  \(row.state.rawValue)  \(span)  \(Wording.count(row.frames, "frame"))\n"
+            for attempt in row.attempts {
+                let speed = attempt.fps > 0 ? ", \(Wording.decimal(attempt.fps, 1)) fps" : ""
+                text +=
+                    "    \(attempt.worker)  \(attempt.state.rawValue)  \(Wording.decimal(attempt.seconds, 1)) s\(speed)\n"
+                if let failure = attempt.failure, attempt.state != .superseded {
+                    text += "      \(failure.boundary.rawValue): \(TextTable.printable(failure.message))\n"
+                    for line in failure.log { text += "      | \(TextTable.printable(line))\n" }
+                }
+            }
+            if let failure = row.failure { text += block(failure) }
+        }
+        return text
+    }
+
+    static func workers(_ rows: [WorkerReport]) -> String {
+        guard !rows.isEmpty else { return "no workers\n" }
+        var table = TextTable([
+            .init("node"), .init("slot", .right), .init("state"), .init("job"), .init("segment", .right),
+            .init("encoder"), .init("frames", .right), .init("fps", .right), .init("x", .right),
+            .init("failures", .right),
+        ])
+        for row in rows {
+            table.add([
+                row.node, "\(row.slot)", row.state.rawValue, row.job ?? "", row.segment.map { "\($0)" } ?? "",
+                row.encoder ?? "", "\(row.frames)", Wording.decimal(row.fps, 1), Wording.decimal(row.realtime, 2),
+                row.failures > 0 ? "\(row.failures)" : "",
+            ])
+        }
+        return table.text
+    }
+
+    static func event(_ row: EventReport) -> String {
+        let time = Date(timeIntervalSince1970: row.time).ISO8601Format()
+        let worker = row.node.map { node in row.slot.map { "\(node)/\($0)" } ?? node }
+        let place = [row.job, row.segment.map { "segment \($0)" }, worker].compactMap { $0 }.joined(separator: " ")
+        return "\(time)  \(row.kind)  \(place)  \(TextTable.printable(row.detail))\n"
+    }
+}
