@@ -75,6 +75,8 @@ let package = Package(
         tests(of: "JobStore", ["ClusterProtocol", "Scheduling"]),
         tests(of: "Media", ["MediaTime", "Support"]),
         tests(of: "SourceAccess", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "Support"]),
+        // Whole exports, with the program itself; the ffmpeg programs are the judge.
+        .testTarget(name: "ExportTests", dependencies: ["weft"], swiftSettings: strict),
         tests(of: "Stitching", ["ClusterProtocol", "Media", "MediaTime", "SourceAccess", "Support"]),
         tests(of: "Verification", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "SourceAccess", "Support"]),
         tests(of: "Worker", ["ClusterProtocol"]),

@@ -101,7 +101,7 @@ struct JobRunner: Sendable {
         try plan.refuse(losses: stitch.losses)
         var proof = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
-            interrupt: interrupt
+            slack: stitch.largestMove, interrupt: interrupt
         ).verdict(segmentCount: plan.segments.count) { (index) throws(Failure) in
             guard let spool else { return stitch.copiedTimes[index] }
             return try spool.openSegment(index).presentationTimes.sorted()

@@ -107,6 +107,8 @@ package struct StitchResult: Sendable {
     package var videoHash = ""
     /// Added to every output time because the container holds no time below zero.
     package var shift = MediaTime.zero
+    /// The most by which a picture was moved because the container cannot tell its time from its neighbour's.
+    package var largestMove = MediaTime.zero
     package var videoTimeBase = TimeBase.milliseconds
     package var warnings: [String] = []
     package var losses: [String] = []

@@ -313,8 +313,10 @@ private final class StitchPass {
         let order = times.indices.sorted { source[$0] < source[$1] }
         var last = video.lastPresentationTime
         var moved = 0
+        var largest: Int64 = 0
         for index in order {
             if let last, times[index] <= last {
+                largest = max(largest, last + 1 - times[index])
                 times[index] = last + 1
                 moved += 1
             }
@@ -322,6 +324,9 @@ private final class StitchPass {
         }
         video.lastPresentationTime = last
         guard moved > 0 else { return }
+        if let move = try? MediaTime(ticks: largest, in: video.timeBase) {
+            result.largestMove = max(result.largestMove, move)
+        }
         let loss =
             "Some frames are closer together than \(job.container) can tell apart (1/\(video.timeBase.denominator) s); "
             + "they were moved by that much. MP4 or MOV keep them."

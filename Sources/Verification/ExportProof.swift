@@ -12,6 +12,7 @@ package struct ExportProof {
     private let timeBase: TimeBase
     private let origin: MediaTime
     private let shift: MediaTime
+    private let slack: MediaTime
     private let interrupt: InterruptFlag
 
     /// - Parameters:
@@ -19,14 +20,16 @@ package struct ExportProof {
     ///   - timeBase: unit of the expected times: the source track's.
     ///   - origin: source time that is zero in the output.
     ///   - shift: added to every output time, where the container holds nothing negative.
+    ///   - slack: by how much pictures were moved, knowingly, because the container cannot tell their times apart.
     package init(
-        output: String, timeBase: TimeBase, origin: MediaTime, shift: MediaTime,
+        output: String, timeBase: TimeBase, origin: MediaTime, shift: MediaTime, slack: MediaTime = .zero,
         interrupt: InterruptFlag = InterruptFlag()
     ) {
         self.output = output
         self.timeBase = timeBase
         self.origin = origin
         self.shift = shift
+        self.slack = slack
         self.interrupt = interrupt
     }
 
@@ -63,10 +66,10 @@ package struct ExportProof {
     private func compare(
         _ demuxer: Demuxer, _ track: Track, segmentCount: Int, expected: (Int) throws -> [Int64]
     ) throws -> Verdict {
-        let clock = try CommonClock([timeBase, track.timeBase], [origin, shift])
+        let clock = try CommonClock([timeBase, track.timeBase], [origin, shift, slack])
         let offset = clock.units(shift) - clock.units(origin)
         let tick = max(clock.tick(of: timeBase), clock.tick(of: track.timeBase))
-        var comparison = TimelineComparison(tolerance: tick / 2, reach: clock.rate / 2)
+        var comparison = TimelineComparison(tolerance: tick / 2 + clock.units(slack), reach: clock.rate / 2)
         var segment = 0
         var times: ArraySlice<Int64> = []
         func next() throws -> Int128? {

@@ -128,7 +128,6 @@ final class SegmentPipeline {
         private var firstError: MediaError?
         private var repaired = 0
         private var formatChanges = 0
-        private var hasFiltered = false
         private var margin: FilterMargin
 
         init(_ pipeline: SegmentPipeline, graph: FilterGraph, queue: BoundedQueue<Frame>) throws(Failure) {
@@ -196,6 +195,7 @@ final class SegmentPipeline {
                 undecodable += 1
                 return
             }
+            let frame = frame.retimed(pts: pts, duration: frame.duration, timeBase: frame.timeBase)
             switch margin.place(frame, at: pts) {
             case .nowhere: return
             case .margin: try pass(frame, at: pts)
@@ -213,10 +213,8 @@ final class SegmentPipeline {
 
         private mutating func pass(_ frame: Frame, at time: Int64) throws(Failure) {
             if !graph.accepts(frame) {
-                if hasFiltered {
-                    formatChanges += 1
-                    if pipeline.recipe.isStrict { throw Self.formatChange(frame, at: time) }
-                }
+                formatChanges += 1
+                if pipeline.recipe.isStrict { throw Self.formatChange(frame, at: time) }
                 try filter { (graph, output) throws(MediaError) in try graph.finish(output: output) }
                 do {
                     graph = try pipeline.path.makeGraph(for: frame.format)
@@ -224,7 +222,6 @@ final class SegmentPipeline {
                     throw Failure(error, role: .encode)
                 }
             }
-            hasFiltered = true
             let timed = frame.retimed(pts: time, duration: frame.duration, timeBase: frame.timeBase)
             try filter { (graph, output) throws(MediaError) in try graph.process(timed, output: output) }
         }

@@ -8,9 +8,12 @@ struct Export {
     let complaint: String
     let output: String
 
-    /// The folder that the test bundle and the program were built into.
-    private static let program = Bundle(for: Marker.self).bundleURL.deletingLastPathComponent().appending(path: "weft")
-        .path
+    /// The program lies beside the test bundle; where the bundle is a plain file, its address is already the folder's.
+    private static let program: String = {
+        let bundle = Bundle(for: Marker.self).bundleURL
+        let folder = bundle.pathExtension == "xctest" ? bundle.deletingLastPathComponent() : bundle
+        return folder.appending(path: "weft").path
+    }()
 
     private final class Marker {}
 
@@ -57,7 +60,7 @@ struct Probe {
         frame = (document?["frames"] as? [[String: Any]])?.first ?? [:]
     }
 
-    private static func run(_ arguments: [String]) throws -> Data? {
+    fileprivate static func run(_ arguments: [String]) throws -> Data? {
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -89,6 +92,17 @@ struct Probe {
     private static func sideData(_ object: [String: Any]) -> [String: [String: Any]] {
         let list = object["side_data_list"] as? [[String: Any]] ?? []
         return Dictionary(list.map { ($0["side_data_type"] as? String ?? "", $0) }) { first, _ in first }
+    }
+}
+
+/// What ffprobe says of one kind of side data, picture by picture in presentation order.
+func sideData(_ kind: String, of path: String) throws -> [String]? {
+    let shown = try Probe.run([
+        "-v", "error", "-select_streams", "v:0", "-show_frames", "-show_entries", "frame_side_data", "-of", "compact",
+        path,
+    ])
+    return shown.map { data in
+        String(decoding: data, as: UTF8.self).split(separator: "\n").filter { $0.contains(kind) }.map(String.init)
     }
 }
 

@@ -47,6 +47,29 @@ import Testing
     }
 
     @Test(
+        "HEVC keeps the dynamic metadata of every picture of an HEVC source",
+        arguments: [
+            ("hdr10plus_tool--regular.mkv", "SMPTE2094-40", "mp4"),
+            ("hdr10plus_tool--regular.mkv", "SMPTE2094-40", "ts"),
+            ("dovi_tool--regular.mkv", "Dolby Vision Metadata", "mp4"),
+            ("dovi_tool--regular.mkv", "Dolby Vision Metadata", "mkv"),
+        ])
+    func carriesDynamic(file: String, kind: String, container: String) throws {
+        guard let source = RealMedia.path(file) else { return }
+        let scratch = try ScratchFolder()
+        let export = try Export(
+            source, into: scratch, as: "out.\(container)",
+            ["--audio", "none", "-c", "hevc", "--encoder-option", "preset=ultrafast", "--strict"])
+        #expect(export.isProved && export.losses.isEmpty, "\(export.complaint)")
+        guard let there = try sideData(kind, of: export.output) else { return }
+        #expect(try there == sideData(kind, of: source))
+        #expect(there.count == 259)
+        if kind.hasPrefix("Dolby") {
+            #expect(try Probe(export.output)?.trackSideData["DOVI configuration record"] != nil)
+        }
+    }
+
+    @Test(
         "--tonemap sdr gives 8-bit BT.709 without what described the high dynamic range",
         arguments: [
             "hdr10plus_tool--regular.mkv", "media--sample_edit_list_no_sync_frame_before_edit.mp4",

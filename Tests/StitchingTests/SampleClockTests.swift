@@ -69,6 +69,15 @@ struct SampleClockTests {
         var clock = try #require(SampleClock(sourceTimeBase: .milliseconds, sampleRate: 48_000))
         #expect(throws: MediaTimeError.self) { try clock.time(of: .max, sampleCount: 1024) }
         #expect(try clock.time(of: Int64.max / 48, sampleCount: 1024) == Int64.max / 48 * 48)
-        #expect(try clock.time(of: Int64.min / 48, sampleCount: 1024) == Int64.min / 48 * 48)
+        var early = try #require(SampleClock(sourceTimeBase: .milliseconds, sampleRate: 48_000))
+        #expect(try early.time(of: Int64.min / 48, sampleCount: 1024) == Int64.min / 48 * 48)
+    }
+
+    @Test("Packets that share a time or go back still rise, and the source's time is taken up again")
+    func shared() throws {
+        var clock = try #require(SampleClock(sourceTimeBase: .milliseconds, sampleRate: 48_000))
+        var times: [Int64] = []
+        for ticks in [0, 100, 100, 50, 200] as [Int64] { times.append(try clock.time(of: ticks, sampleCount: 1024)) }
+        #expect(times == [0, 4800, 4801, 4802, 9600])
     }
 }
