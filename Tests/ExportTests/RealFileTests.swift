@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Testing
+internal import Support
 
 /// Real, awkward files: the output holds the pictures that one pass of ffmpeg's decoder shows, at their times.
 @Suite("Real files", .serialized)
