@@ -98,7 +98,9 @@ package struct SourceIndexer {
 
         let isMOV = access.seeking == .decodeTime
         guard var reading = try readStart(demuxer, isMOV: isMOV, first: first) else { return nil }
-        try readEnd(demuxer, isMOV: isMOV, last: last, lastSync: syncs[syncs.count - 1], into: &reading)
+        try readEnd(
+            demuxer, from: isMOV ? entries[max(0, entries.count - 33)] : nil, lastSync: syncs[syncs.count - 1],
+            into: &reading)
 
         // Two plans: one over the container's approximate times says which keyframes are worth reading; the final one, made by
         // the caller, sees exact times.
@@ -147,21 +149,23 @@ package struct SourceIndexer {
             collector.add(sample, offset: 0)
         }
         guard let index = collector.finish(origin: .container) else { return nil }
+        // An edit may begin groups later than the track.
+        let opening = index.keyframes.keyframes.prefix { $0.pts <= index.keyframes.start }
         return Ends(
-            keyframes: Array(index.keyframes.keyframes.prefix(1)), start: index.keyframes.start,
+            keyframes: Array(opening.isEmpty ? index.keyframes.keyframes.prefix(1) : opening),
+            start: index.keyframes.start,
             end: index.keyframes.end, last: collector.last, undecodable: index.undecodable)
     }
 
     /// Reads the last samples for the exact end of the last picture.
+    ///
+    /// - Parameter sample: where any sample can be sought, one that lies twice the 16 places back by which pictures are
+    ///   reordered at most (Rec. ITU-T H.264 §A.3.1, MaxDpbFrames).
     private func readEnd(
-        _ demuxer: Demuxer, isMOV: Bool, last: Demuxer.IndexEntry, lastSync: Demuxer.IndexEntry,
-        into reading: inout Ends
+        _ demuxer: Demuxer, from sample: Demuxer.IndexEntry?, lastSync: Demuxer.IndexEntry, into reading: inout Ends
     ) throws {
-        if isMOV {
-            // Any sample of a movie can be sought; pictures are reordered by no more than 16 places (H.264 §A.3.1 MaxDpbFrames).
-            let step = max(1, (reading.end - reading.start) / 16)
-            try demuxer.seek(
-                track: track.index, toTicks: last.timestamp - min(step, 2 * ticksPerSecond), anySample: true)
+        if let sample {
+            try demuxer.seek(track: track.index, toTicks: sample.timestamp, anySample: true)
         } else {
             try demuxer.seek(track: track.index, toTicks: lastSync.timestamp)
         }
@@ -171,8 +175,6 @@ package struct SourceIndexer {
         }
         reading.end = reading.last.end ?? reading.end
     }
-
-    private var ticksPerSecond: Int64 { max(1, Int64(track.timeBase.denominator) / Int64(track.timeBase.numerator)) }
 
     /// Reads one keyframe and, behind it, its leading pictures.
     private func readKeyframe(_ demuxer: Demuxer, at entry: Demuxer.IndexEntry, isMOV: Bool) throws -> Keyframe? {
