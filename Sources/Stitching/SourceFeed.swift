@@ -155,7 +155,9 @@ final class SourceFeed {
 
     /// The picture's samples shown in `range`, for a plan that cuts only where decode order and presentation order agree; to be
     /// asked for after `pictureTimes(below:)`.
-    func copiedSegment(in range: Range<Int64>) -> CopiedSegment {
+    ///
+    /// - Parameter preRoll: with the samples that an edit list leaves out before the range: its pictures refer to them.
+    func copiedSegment(in range: Range<Int64>, preRoll: Bool) -> CopiedSegment {
         var taken: [Sample] = []
         var kept: [Sample] = []
         for sample in pictures {
@@ -163,7 +165,7 @@ final class SourceFeed {
                 kept.append(sample)
                 continue
             }
-            if pts >= range.lowerBound { taken.append(sample) }
+            if pts >= range.lowerBound || (preRoll && sample.isDiscarded) { taken.append(sample) }
         }
         pictures = kept
         return CopiedSegment(taken, format: videoTrack.format)
@@ -218,13 +220,13 @@ final class SourceFeed {
         let dts = (sample.dts ?? sample.pts ?? 0) &+ offset
         videoFront = max(videoFront, dts)
         front = max(front, dts.nanoseconds(in: sample.timeBase))
-        guard !sample.isDiscarded, let pts = sample.pts ?? sample.dts else { return }
+        guard let pts = sample.pts ?? sample.dts else { return }
         if copiesPicture {
             pictures.append(
                 sample.retimed(
                     pts: pts &+ offset, dts: dts, duration: sample.duration, timeBase: sample.timeBase))
         }
-        if SampleVisibility.isShown(sample) { pictureTimes.append(pts &+ offset) }
+        if !sample.isDiscarded, SampleVisibility.isShown(sample) { pictureTimes.append(pts &+ offset) }
     }
 
     private func carry(_ sample: Sample, _ lane: Lane) throws(Failure) {

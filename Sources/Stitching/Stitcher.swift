@@ -120,8 +120,10 @@ private final class StitchPass {
             let source = try sourceTimes(of: segment)
             let spooled: any SegmentContent
             if job.copiesPicture {
-                spooled = feed.copiedSegment(in: segment.start..<segment.end)
-                result.copiedTimes.append(spooled.presentationTimes.sorted())
+                spooled = feed.copiedSegment(
+                    in: segment.start..<segment.end,
+                    preRoll: segment.index == 0 && !job.isRanged && container.holdsNegativeTimes)
+                result.copiedTimes.append(spooled.shownTimes.sorted())
             } else {
                 guard let supply else { throw Self.noSupply }
                 spooled = try supply.segment(segment.index)
@@ -159,7 +161,7 @@ private final class StitchPass {
     }
 
     private func compare(_ spooled: any SegmentContent, with source: [Int64]) {
-        let returned = spooled.presentationTimes.sorted()
+        let returned = spooled.shownTimes.sorted()
         let unshown = Set(spooled.unshownTimes)
         let shown = returned.isEmpty || unshown.isEmpty ? [] : Set(returned)
         let source = source.filter { time in
@@ -298,7 +300,7 @@ private final class StitchPass {
                 sample.withUnsafeBytes { hash.update($0) }
                 try muxer.write(sample, track: video.track)
             }
-            result.frames += spooled.count
+            result.frames += spooled.shownTimes.count
         } catch let error as MediaError {
             throw Failure(error, role: .output)
         } catch let failure as Failure {
