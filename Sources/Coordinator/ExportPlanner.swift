@@ -69,10 +69,13 @@ struct ExportPlanner {
         try refuseEarly(video, container: container, audioBitrate: selection.expectedBitrate)
 
         let index = try SourceIndexer(
-            location: order.source, track: video, target: settings.segmentDuration, interrupt: interrupt
+            location: order.source, track: video, target: settings.segmentDuration,
+            cuts: settings.videoCodec == .copy ? [settings.start, settings.end].compactMap(\.self) : [],
+            interrupt: interrupt
         ).makeIndex(demuxer)
         let range = try self.range(settings, index: index, track: video)
         let plan = try self.plan(index, settings: settings, range: range, isCopy: settings.videoCodec == .copy)
+        if settings.videoCodec == .copy, let first = plan.segments.first { try checkPreRoll(first, in: container) }
         guard let first = plan.segments.first, let last = plan.segments.last else {
             throw Failure(.asset, "\(order.source) has no picture in that range.", exitCode: .badSource)
         }
@@ -169,10 +172,29 @@ struct ExportPlanner {
             func ticks(_ time: MediaTime?) throws -> Int64? {
                 try time.map { try index.keyframes.start &+ $0.ticks(in: track.timeBase) }
             }
-            return Range(start: try ticks(settings.start), end: try ticks(settings.end))
+            var range = Range(start: try ticks(settings.start), end: try ticks(settings.end))
+            if settings.videoCodec == .copy {
+                let cuts = CopyRange(
+                    index.keyframes, frameRate: (track.averageFrameRate ?? track.realFrameRate)?.approximation)
+                range.start = try range.start.map { start throws(Failure) in try cuts.cut(start, option: "--start") }
+                range.end = try range.end.map { end throws(Failure) in try cuts.cut(end, option: "--end") }
+            }
+            return range
+        } catch let failure as Failure {
+            throw failure
         } catch {
             throw Failure(.timing, "The range to export cannot be told: \(error)", fault: .settings, exitCode: .usage)
         }
+    }
+
+    /// A picture whose edit list begins inside a group needs samples that are not shown.
+    private func checkPreRoll(_ first: Segment, in container: Container) throws(Failure) {
+        guard first.keyframe.pts < first.start, !container.isMovie else { return }
+        throw Failure(
+            .format,
+            "The edit list of \(order.source) begins inside a group of pictures; \(container) cannot hold the pictures before "
+                + "that without showing them.",
+            advice: "Copy to .mp4 or .mov, or leave out --video-codec copy.", fault: .settings, exitCode: .usage)
     }
 
     private func plan(

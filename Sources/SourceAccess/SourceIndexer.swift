@@ -34,9 +34,14 @@ package struct SourceIndexer {
     private let track: Track
     private let interrupt: InterruptFlag
     private let target: MediaTime?
+    private let cuts: [MediaTime]
 
     /// - Parameter target: the segment length that will be planned for; it decides which keyframes are worth reading.
-    package init(location: String, track: Track, target: MediaTime?, interrupt: InterruptFlag) {
+    /// - Parameter cuts: times after the picture's start around which every keyframe's nature matters.
+    package init(
+        location: String, track: Track, target: MediaTime?, cuts: [MediaTime] = [], interrupt: InterruptFlag
+    ) {
+        self.cuts = cuts
         self.location = location
         self.track = track
         self.target = target
@@ -121,6 +126,12 @@ package struct SourceIndexer {
                 if keyframe.kind == .clean || keyframe.kind == .open { break }
             }
         }
+        for cut in cuts {
+            guard let time = try? cut.ticks(in: track.timeBase) else { continue }
+            let found = try readCuts(demuxer, around: reading.start &+ time, among: syncs, isMOV: isMOV)
+            keyframes += found.filter { keyframe in !keyframes.contains { $0.pts == keyframe.pts } }
+            keyframes.sort { $0.dts < $1.dts }
+        }
         return SourceIndex(
             keyframes: KeyframeIndex(
                 timeBase: track.timeBase, keyframes: keyframes, start: reading.start, end: reading.end,
@@ -176,6 +187,30 @@ package struct SourceIndexer {
         reading.end = reading.last.end ?? reading.end
     }
 
+    /// The keyframes from the last clean cut not after `time` to the first not before it, as far as there are any near.
+    private func readCuts(
+        _ demuxer: Demuxer, around time: Int64, among syncs: [Demuxer.IndexEntry], isMOV: Bool
+    ) throws -> [Keyframe] {
+        let patience = 16
+        // A picture is shown no earlier than it is decoded: those behind this place are shown behind `time`.
+        let place = syncs.firstIndex { $0.timestamp > time } ?? syncs.count
+        var found: [Keyframe] = []
+        var known = place
+        for number in stride(from: place - 1, through: max(0, place - patience), by: -1) {
+            guard let keyframe = try readKeyframe(demuxer, at: syncs[number], isMOV: isMOV) else { continue }
+            found.append(keyframe)
+            if keyframe.pts >= time, keyframe.isCleanCut { known = number }
+            if keyframe.pts <= time, keyframe.isCleanCut { break }
+        }
+        guard known == place else { return found }
+        for entry in syncs[place...].prefix(patience) {
+            guard let keyframe = try readKeyframe(demuxer, at: entry, isMOV: isMOV) else { continue }
+            found.append(keyframe)
+            if keyframe.isCleanCut { break }
+        }
+        return found
+    }
+
     /// Reads one keyframe and, behind it, its leading pictures.
     private func readKeyframe(_ demuxer: Demuxer, at entry: Demuxer.IndexEntry, isMOV: Bool) throws -> Keyframe? {
         try demuxer.seek(track: track.index, toTicks: entry.timestamp)
@@ -199,6 +234,11 @@ package struct SourceIndexer {
         }
         return found
     }
+}
+
+extension Keyframe {
+    /// All that is decoded before it is shown before it, and nothing from it on needs what is before.
+    package var isCleanCut: Bool { leading == 0 && kind.isUsable }
 }
 
 /// Gathers keyframes, the range of owned pictures and the reorder depth from samples in decode order.

@@ -21,6 +21,8 @@ final class SourceFeed {
         var held: Sample?
         /// Where the sound delivered so far ends, in ticks of the track.
         var soundEnd: Int64?
+        /// How far reading has come, in nanoseconds of source time.
+        var front = Int64.min
         /// Sparse tracks (subtitles) do not hold the others up.
         let isDense: Bool
 
@@ -52,12 +54,30 @@ final class SourceFeed {
     /// The picture's samples in decode order, kept where the picture is copied.
     private var pictures: [Sample] = []
     private let copiesPicture: Bool
+    private let pictureRange: PictureRange
     private(set) var damage: [String] = []
 
     /// The exported range in nanoseconds of source time, for the copied tracks.
     private struct ClosedEnd {
         var start: Int64?
         var end: Int64?
+    }
+
+    /// Which of the picture's samples are wanted, in ticks of its track.
+    private struct PictureRange {
+        var start = Int64.min
+        var end: Int64?
+        /// Decode time from which samples that an edit list leaves out are copied, as the range's first pictures refer to them.
+        var preRoll = Int64.max
+
+        init(_ job: StitchJob) {
+            guard let first = job.segments.first, let last = job.segments.last else { return }
+            start = first.start
+            if job.rangeEnd != nil { end = last.end }
+            if job.copiesPicture, first.keyframe.pts < first.start, OutputContainer(job.container).holdsNegativeTimes {
+                preRoll = first.entry.dts
+            }
+        }
     }
 
     init(_ job: StitchJob, interrupt: InterruptFlag) throws(Failure) {
@@ -72,6 +92,7 @@ final class SourceFeed {
         }
         videoTrack = job.tracks[job.videoTrack]
         copiesPicture = job.copiesPicture
+        pictureRange = PictureRange(job)
         let access = ContainerAccess(demuxer.containerName)
         isDiscontinuous = access.isDiscontinuous
         videoUnroller = TimelineUnroller(timeBase: videoTrack.timeBase, isEnabled: isDiscontinuous)
@@ -155,9 +176,7 @@ final class SourceFeed {
 
     /// The picture's samples shown in `range`, for a plan that cuts only where decode order and presentation order agree; to be
     /// asked for after `pictureTimes(below:)`.
-    ///
-    /// - Parameter preRoll: with the samples that an edit list leaves out before the range: its pictures refer to them.
-    func copiedSegment(in range: Range<Int64>, preRoll: Bool) -> CopiedSegment {
+    func copiedSegment(in range: Range<Int64>) -> CopiedSegment {
         var taken: [Sample] = []
         var kept: [Sample] = []
         for sample in pictures {
@@ -165,7 +184,7 @@ final class SourceFeed {
                 kept.append(sample)
                 continue
             }
-            if pts >= range.lowerBound || (preRoll && sample.isDiscarded) { taken.append(sample) }
+            if pts >= range.lowerBound || sample.isDiscarded { taken.append(sample) }
         }
         pictures = kept
         return CopiedSegment(taken, format: videoTrack.format)
@@ -198,20 +217,35 @@ final class SourceFeed {
             damage.append(error.message)
             return
         }
-        guard let sample else {
-            isAtEnd = true
-            for lane in lanes {
-                if let held = lane.held { try deliver(held, before: nil, lane) }
-                lane.held = nil
-                try lane.transcoder?.finish { lane.queue.append($0) }
-            }
-            return
-        }
+        guard let sample else { return try endReading() }
         if sample.track == videoTrack.index { notePicture(sample) }
         if let index = laneOfTrack[sample.track] {
             // The plan's description is the complete one.
             let lane = lanes[index]
             try carry(sample.described(by: lane.track.format, track: sample.track), lane)
+        }
+        if isBeyondRange { try endReading() }
+    }
+
+    /// Every track that is dense has passed the exported range by enough for sparse ones not to come later.
+    private var isBeyondRange: Bool {
+        guard let end = range.end else { return false }
+        let limit = end.addingReportingOverflow(Self.rangeSlack)
+        guard !limit.overflow, videoFront.nanoseconds(in: videoTrack.timeBase) > limit.partialValue else {
+            return false
+        }
+        return lanes.allSatisfy { !$0.isDense || $0.front > limit.partialValue }
+    }
+
+    /// Ten seconds, in nanoseconds.
+    private static let rangeSlack: Int64 = 10_000_000_000
+
+    private func endReading() throws(Failure) {
+        isAtEnd = true
+        for lane in lanes {
+            if let held = lane.held { try deliver(held, before: nil, lane) }
+            lane.held = nil
+            try lane.transcoder?.finish { lane.queue.append($0) }
         }
     }
 
@@ -220,13 +254,17 @@ final class SourceFeed {
         let dts = (sample.dts ?? sample.pts ?? 0) &+ offset
         videoFront = max(videoFront, dts)
         front = max(front, dts.nanoseconds(in: sample.timeBase))
-        guard let pts = sample.pts ?? sample.dts else { return }
+        guard let shown = sample.pts ?? sample.dts else { return }
+        let pts = shown &+ offset
+        // What is outside the exported range would only wait in memory.
+        if let end = pictureRange.end, pts >= end { return }
+        guard pts >= pictureRange.start || (sample.isDiscarded && dts >= pictureRange.preRoll) else { return }
         if copiesPicture {
             pictures.append(
                 sample.retimed(
-                    pts: pts &+ offset, dts: dts, duration: sample.duration, timeBase: sample.timeBase))
+                    pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase))
         }
-        if !sample.isDiscarded, SampleVisibility.isShown(sample) { pictureTimes.append(pts &+ offset) }
+        if !sample.isDiscarded, SampleVisibility.isShown(sample) { pictureTimes.append(pts) }
     }
 
     private func carry(_ sample: Sample, _ lane: Lane) throws(Failure) {
@@ -234,6 +272,7 @@ final class SourceFeed {
         guard let dts = sample.dts ?? sample.pts else { return }
         let pts = (sample.pts ?? dts) &+ offset
         let sourceTime = (dts &+ offset).nanoseconds(in: sample.timeBase)
+        lane.front = max(lane.front, sourceTime)
         if lane.isDense { front = max(front, sourceTime) }
         let moved = sample.retimed(
             pts: pts, dts: dts &+ offset, duration: sample.duration, timeBase: sample.timeBase)

@@ -120,9 +120,7 @@ private final class StitchPass {
             let source = try sourceTimes(of: segment)
             let spooled: any SegmentContent
             if job.copiesPicture {
-                spooled = feed.copiedSegment(
-                    in: segment.start..<segment.end,
-                    preRoll: segment.index == 0 && !job.isRanged && container.holdsNegativeTimes)
+                spooled = feed.copiedSegment(in: segment.start..<segment.end)
                 result.copiedTimes.append(spooled.shownTimes.sorted())
             } else {
                 guard let supply else { throw Self.noSupply }
