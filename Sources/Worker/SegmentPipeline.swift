@@ -123,10 +123,9 @@ final class SegmentPipeline {
         private let decoder: DecompressionSession
         private let queue: BoundedQueue<Frame>
         private(set) var ledger: PictureLedger
-        private var lastPTS: Int64?
+        private var times = RisingTimes()
         private var undecodable = 0
         private var firstError: MediaError?
-        private var repaired = 0
         private var formatChanges = 0
         private var margin: FilterMargin
 
@@ -151,8 +150,8 @@ final class SegmentPipeline {
                 let words = firstError.map { ": \($0.message)" } ?? ""
                 warnings.append("Segment \(index): \(undecodable) damaged samples gave no picture\(words)")
             }
-            if repaired > 0 {
-                warnings.append("Segment \(index): \(repaired) frames shared a time and were moved by one tick.")
+            if times.moved > 0 {
+                warnings.append("Segment \(index): \(times.moved) frames shared a time and were moved by one tick.")
             }
             if formatChanges > 0 {
                 warnings.append("Segment \(index): the picture format changes; it is converted to the first one.")
@@ -201,13 +200,7 @@ final class SegmentPipeline {
             case .margin: try pass(frame, at: pts)
             case .segment(let before):
                 for frame in before { try pass(frame, at: frame.pts ?? pts) }
-                var time = pts
-                if let lastPTS, time <= lastPTS {
-                    time = lastPTS + 1
-                    repaired += 1
-                }
-                lastPTS = time
-                try pass(frame, at: time)
+                try pass(frame, at: times.place(pts))
             }
         }
 
