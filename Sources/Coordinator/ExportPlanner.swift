@@ -73,6 +73,7 @@ struct ExportPlanner {
             cuts: settings.videoCodec == .copy ? [settings.start, settings.end].compactMap(\.self) : [],
             interrupt: interrupt
         ).makeIndex(demuxer)
+        try checkSpan(index)
         let range = try self.range(settings, index: index, track: video)
         let plan = try self.plan(index, settings: settings, range: range, isCopy: settings.videoCodec == .copy)
         if settings.videoCodec == .copy, let first = plan.segments.first { try checkPreRoll(first, in: container) }
@@ -82,7 +83,8 @@ struct ExportPlanner {
         settings.segmentDuration = nil
 
         let seconds =
-            Double(last.end - first.start) * Double(video.timeBase.numerator) / Double(video.timeBase.denominator)
+            (Double(last.end) - Double(first.start)) * Double(video.timeBase.numerator)
+            / Double(video.timeBase.denominator)
         let pictures =
             settings.videoCodec == .copy
             ? nil : try FirstPictures(sourceReference, segment: first, interrupt: interrupt)
@@ -184,6 +186,19 @@ struct ExportPlanner {
             throw failure
         } catch {
             throw Failure(.timing, "The range to export cannot be told: \(error)", fault: .settings, exitCode: .usage)
+        }
+    }
+
+    /// Sums and differences of times stay within 64 bits in all that follows.
+    private func checkSpan(_ index: SourceIndex) throws(Failure) {
+        let limit: Int64 = 1 << 61
+        let bounds = -limit...limit
+        guard bounds.contains(index.keyframes.start), bounds.contains(index.keyframes.end) else {
+            throw Failure(
+                .timing,
+                "The picture of \(order.source) claims times from tick \(index.keyframes.start) to \(index.keyframes.end), "
+                    + "which is no film.",
+                advice: "Its header or time stamps are damaged; remux it first.", fault: .source, exitCode: .badSource)
         }
     }
 
@@ -289,8 +304,12 @@ struct ExportPlanner {
             let offset = try origin.ticks(in: chapter.timeBase)
             let limit = try end.ticks(in: chapter.timeBase)
             var moved = chapter
-            moved.start = max(0, chapter.start - offset)
-            moved.end = (isRanged ? min(chapter.end, limit) : chapter.end) - offset
+            let (start, isLow) = chapter.start.subtractingReportingOverflow(offset)
+            let (end, isHigh) = (isRanged ? min(chapter.end, limit) : chapter.end).subtractingReportingOverflow(offset)
+            // No chapter of a film has such a time.
+            guard !isLow, !isHigh else { return nil }
+            moved.start = max(0, start)
+            moved.end = end
             return moved.end > moved.start ? moved : nil
         }
     }

@@ -112,7 +112,7 @@ package struct SourceIndexer {
         let sketch = KeyframeIndex(
             timeBase: track.timeBase,
             keyframes: syncs.map { Keyframe(pts: $0.timestamp, dts: $0.timestamp, position: $0.position, kind: .open) },
-            start: first.timestamp, end: max(last.timestamp + 1, reading.end), sampleCount: nil, origin: .container)
+            start: first.timestamp, end: max(last.timestamp &+ 1, reading.end), sampleCount: nil, origin: .container)
         let wanted = try SegmentPlan.make(index: sketch, target: target ?? SegmentPlan.defaultTarget).segments.map(
             \.start)
         var keyframes = reading.keyframes

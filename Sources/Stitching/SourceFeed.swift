@@ -143,9 +143,10 @@ final class SourceFeed {
     func expectedSamples(seconds: Double) -> Int {
         lanes.reduce(0) { sum, lane in
             let longest = max(seconds, Double(lane.track.durationTicks ?? 0).seconds(in: lane.track.timeBase))
-            let guess = Int(longest * (lane.isDense ? 200 : 5)) + 16
+            // What a damaged header says of lengths and counts is bounded: the index never takes more than its scale allows.
+            let guess = Int(max(0, min(1e8, longest * (lane.isDense ? 200 : 5)))) + 16
             guard lane.transcoder == nil, let count = lane.track.sampleCount, count > 0 else { return sum + guess }
-            return sum + Int(clamping: count)
+            return sum + min(100_000_000, Int(clamping: count))
         }
     }
 

@@ -63,7 +63,7 @@ extension StitchJob {
     /// Length of the exported picture in seconds, for estimates only.
     var durationSeconds: Double {
         guard let first = segments.first, let last = segments.last else { return 0 }
-        return Double(last.end - first.start) * Double(timeBase.numerator) / Double(timeBase.denominator)
+        return (Double(last.end) - Double(first.start)) * Double(timeBase.numerator) / Double(timeBase.denominator)
     }
 }
 
