@@ -74,6 +74,8 @@ struct ExportPlanner {
             interrupt: interrupt
         ).makeIndex(demuxer)
         try checkSpan(index)
+        let counting = countingFilters(settings)
+        if !counting.isEmpty { settings.segmentDuration = .positiveInfinity }
         let range = try self.range(settings, index: index, track: video)
         let plan = try self.plan(index, settings: settings, range: range, isCopy: settings.videoCodec == .copy)
         if settings.videoCodec == .copy, let first = plan.segments.first { try checkPreRoll(first, in: container) }
@@ -93,9 +95,14 @@ struct ExportPlanner {
             audioBitrate: selection.expectedBitrate, pictures: pictures
         ).resolve()
         try check(resolved.codecName, fits: container)
-        let planned = try assemble(
+        var planned = try assemble(
             container: container, selection: selection, index: index, plan: plan, resolved: resolved,
             isRanged: range.start != nil || range.end != nil)
+        if !counting.isEmpty {
+            planned.warnings.append(
+                "The filter \(counting.joined(separator: ", ")) counts frames and would begin anew in every segment: the "
+                    + "picture is encoded as one segment, by one slot.")
+        }
         try planned.refuse(losses: selection.losses + resolved.losses)
         return planned
     }
@@ -187,6 +194,12 @@ struct ExportPlanner {
         } catch {
             throw Failure(.timing, "The range to export cannot be told: \(error)", fault: .settings, exitCode: .usage)
         }
+    }
+
+    private func countingFilters(_ settings: ExportSettings) -> [String] {
+        guard settings.videoCodec != .copy else { return [] }
+        let chain = [settings.deinterlace, settings.filter].compactMap(\.self).joined(separator: ",")
+        return FilterTraits(chain).counting
     }
 
     /// Sums and differences of times stay within 64 bits in all that follows.
