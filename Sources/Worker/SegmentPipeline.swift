@@ -46,7 +46,10 @@ final class SegmentPipeline {
     }
 
     func run(into sink: any SampleSink) throws(Failure) -> Outcome {
-        try source.begin(segment, goesOn: recipe.filterMargin > 0)
+        try checkCancelled()
+        // Passing over a source that cannot be sought is work, too: a supervisor must not take it for a hang.
+        let gauge = gauge
+        try source.begin(segment, goesOn: recipe.filterMargin > 0) { gauge.count(bytesRead: $0) }
         return recipe.encoder == "copy" ? try copy(into: sink) : try encode(into: sink)
     }
 
