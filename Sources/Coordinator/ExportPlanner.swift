@@ -69,17 +69,24 @@ struct ExportPlanner {
         try refuseEarly(video, container: container, audioBitrate: selection.expectedBitrate)
 
         let index = try SourceIndexer(
-            location: order.source, track: video, target: settings.segmentDuration, interrupt: interrupt
+            location: order.source, track: video, target: settings.segmentDuration,
+            cuts: settings.videoCodec == .copy ? [settings.start, settings.end].compactMap(\.self) : [],
+            interrupt: interrupt
         ).makeIndex(demuxer)
+        try checkSpan(index)
+        let counting = countingFilters(settings)
+        if !counting.isEmpty { settings.segmentDuration = .positiveInfinity }
         let range = try self.range(settings, index: index, track: video)
         let plan = try self.plan(index, settings: settings, range: range, isCopy: settings.videoCodec == .copy)
+        if settings.videoCodec == .copy, let first = plan.segments.first { try checkPreRoll(first, in: container) }
         guard let first = plan.segments.first, let last = plan.segments.last else {
             throw Failure(.asset, "\(order.source) has no picture in that range.", exitCode: .badSource)
         }
         settings.segmentDuration = nil
 
         let seconds =
-            Double(last.end - first.start) * Double(video.timeBase.numerator) / Double(video.timeBase.denominator)
+            (Double(last.end) - Double(first.start)) * Double(video.timeBase.numerator)
+            / Double(video.timeBase.denominator)
         let pictures =
             settings.videoCodec == .copy
             ? nil : try FirstPictures(sourceReference, segment: first, interrupt: interrupt)
@@ -88,9 +95,14 @@ struct ExportPlanner {
             audioBitrate: selection.expectedBitrate, pictures: pictures
         ).resolve()
         try check(resolved.codecName, fits: container)
-        let planned = try assemble(
+        var planned = try assemble(
             container: container, selection: selection, index: index, plan: plan, resolved: resolved,
             isRanged: range.start != nil || range.end != nil)
+        if !counting.isEmpty {
+            planned.warnings.append(
+                "The filter \(counting.joined(separator: ", ")) counts frames and would begin anew in every segment: the "
+                    + "picture is encoded as one segment, by one slot.")
+        }
         try planned.refuse(losses: selection.losses + resolved.losses)
         return planned
     }
@@ -169,10 +181,48 @@ struct ExportPlanner {
             func ticks(_ time: MediaTime?) throws -> Int64? {
                 try time.map { try index.keyframes.start &+ $0.ticks(in: track.timeBase) }
             }
-            return Range(start: try ticks(settings.start), end: try ticks(settings.end))
+            var range = Range(start: try ticks(settings.start), end: try ticks(settings.end))
+            if settings.videoCodec == .copy {
+                let cuts = CopyRange(
+                    index.keyframes, frameRate: (track.averageFrameRate ?? track.realFrameRate)?.approximation)
+                range.start = try range.start.map { start throws(Failure) in try cuts.cut(start, option: "--start") }
+                range.end = try range.end.map { end throws(Failure) in try cuts.cut(end, option: "--end") }
+            }
+            return range
+        } catch let failure as Failure {
+            throw failure
         } catch {
             throw Failure(.timing, "The range to export cannot be told: \(error)", fault: .settings, exitCode: .usage)
         }
+    }
+
+    private func countingFilters(_ settings: ExportSettings) -> [String] {
+        guard settings.videoCodec != .copy else { return [] }
+        let chain = [settings.deinterlace, settings.filter].compactMap(\.self).joined(separator: ",")
+        return FilterTraits(chain).counting
+    }
+
+    /// Sums and differences of times stay within 64 bits in all that follows.
+    private func checkSpan(_ index: SourceIndex) throws(Failure) {
+        let limit: Int64 = 1 << 61
+        let bounds = -limit...limit
+        guard bounds.contains(index.keyframes.start), bounds.contains(index.keyframes.end) else {
+            throw Failure(
+                .timing,
+                "The picture of \(order.source) claims times from tick \(index.keyframes.start) to \(index.keyframes.end), "
+                    + "which is no film.",
+                advice: "Its header or time stamps are damaged; remux it first.", fault: .source, exitCode: .badSource)
+        }
+    }
+
+    /// A picture whose edit list begins inside a group needs samples that are not shown.
+    private func checkPreRoll(_ first: Segment, in container: Container) throws(Failure) {
+        guard first.keyframe.pts < first.start, !container.isMovie else { return }
+        throw Failure(
+            .format,
+            "The edit list of \(order.source) begins inside a group of pictures; \(container) cannot hold the pictures before "
+                + "that without showing them.",
+            advice: "Copy to .mp4 or .mov, or leave out --video-codec copy.", fault: .settings, exitCode: .usage)
     }
 
     private func plan(
@@ -267,8 +317,12 @@ struct ExportPlanner {
             let offset = try origin.ticks(in: chapter.timeBase)
             let limit = try end.ticks(in: chapter.timeBase)
             var moved = chapter
-            moved.start = max(0, chapter.start - offset)
-            moved.end = (isRanged ? min(chapter.end, limit) : chapter.end) - offset
+            let (start, isLow) = chapter.start.subtractingReportingOverflow(offset)
+            let (end, isHigh) = (isRanged ? min(chapter.end, limit) : chapter.end).subtractingReportingOverflow(offset)
+            // No chapter of a film has such a time.
+            guard !isLow, !isHigh else { return nil }
+            moved.start = max(0, start)
+            moved.end = end
             return moved.end > moved.start ? moved : nil
         }
     }

@@ -4,9 +4,12 @@ struct FilterTraits: Hashable, Sendable {
     private(set) var margin = 0
     /// One frame comes out for each that goes in, at the same time.
     private(set) var keepsFrames = true
+    /// The filters that count frames, or go on from the first frame they saw: they would begin anew in every segment.
+    private(set) var counting: [String] = []
 
     init(_ chain: String) {
         for filter in Self.filters(of: chain) {
+            if FrameCounting.isFound(in: filter), !counting.contains(filter.name) { counting.append(filter.name) }
             margin += Self.margin(of: filter)
             keepsFrames = keepsFrames && Self.keepsFrames(filter)
         }

@@ -34,9 +34,14 @@ package struct SourceIndexer {
     private let track: Track
     private let interrupt: InterruptFlag
     private let target: MediaTime?
+    private let cuts: [MediaTime]
 
     /// - Parameter target: the segment length that will be planned for; it decides which keyframes are worth reading.
-    package init(location: String, track: Track, target: MediaTime?, interrupt: InterruptFlag) {
+    /// - Parameter cuts: times after the picture's start around which every keyframe's nature matters.
+    package init(
+        location: String, track: Track, target: MediaTime?, cuts: [MediaTime] = [], interrupt: InterruptFlag
+    ) {
+        self.cuts = cuts
         self.location = location
         self.track = track
         self.target = target
@@ -98,14 +103,16 @@ package struct SourceIndexer {
 
         let isMOV = access.seeking == .decodeTime
         guard var reading = try readStart(demuxer, isMOV: isMOV, first: first) else { return nil }
-        try readEnd(demuxer, isMOV: isMOV, last: last, lastSync: syncs[syncs.count - 1], into: &reading)
+        try readEnd(
+            demuxer, from: isMOV ? entries[max(0, entries.count - 33)] : nil, lastSync: syncs[syncs.count - 1],
+            into: &reading)
 
         // Two plans: one over the container's approximate times says which keyframes are worth reading; the final one, made by
         // the caller, sees exact times.
         let sketch = KeyframeIndex(
             timeBase: track.timeBase,
             keyframes: syncs.map { Keyframe(pts: $0.timestamp, dts: $0.timestamp, position: $0.position, kind: .open) },
-            start: first.timestamp, end: max(last.timestamp + 1, reading.end), sampleCount: nil, origin: .container)
+            start: first.timestamp, end: max(last.timestamp &+ 1, reading.end), sampleCount: nil, origin: .container)
         let wanted = try SegmentPlan.make(index: sketch, target: target ?? SegmentPlan.defaultTarget).segments.map(
             \.start)
         var keyframes = reading.keyframes
@@ -118,6 +125,12 @@ package struct SourceIndexer {
                 if keyframe.pts > keyframes.last?.pts ?? .min { keyframes.append(keyframe) }
                 if keyframe.kind == .clean || keyframe.kind == .open { break }
             }
+        }
+        for cut in cuts {
+            guard let time = try? cut.ticks(in: track.timeBase) else { continue }
+            let found = try readCuts(demuxer, around: reading.start &+ time, among: syncs, isMOV: isMOV)
+            keyframes += found.filter { keyframe in !keyframes.contains { $0.pts == keyframe.pts } }
+            keyframes.sort { $0.dts < $1.dts }
         }
         return SourceIndex(
             keyframes: KeyframeIndex(
@@ -147,21 +160,23 @@ package struct SourceIndexer {
             collector.add(sample, offset: 0)
         }
         guard let index = collector.finish(origin: .container) else { return nil }
+        // An edit may begin groups later than the track.
+        let opening = index.keyframes.keyframes.prefix { $0.pts <= index.keyframes.start }
         return Ends(
-            keyframes: Array(index.keyframes.keyframes.prefix(1)), start: index.keyframes.start,
+            keyframes: Array(opening.isEmpty ? index.keyframes.keyframes.prefix(1) : opening),
+            start: index.keyframes.start,
             end: index.keyframes.end, last: collector.last, undecodable: index.undecodable)
     }
 
     /// Reads the last samples for the exact end of the last picture.
+    ///
+    /// - Parameter sample: where any sample can be sought, one that lies twice the 16 places back by which pictures are
+    ///   reordered at most (Rec. ITU-T H.264 §A.3.1, MaxDpbFrames).
     private func readEnd(
-        _ demuxer: Demuxer, isMOV: Bool, last: Demuxer.IndexEntry, lastSync: Demuxer.IndexEntry,
-        into reading: inout Ends
+        _ demuxer: Demuxer, from sample: Demuxer.IndexEntry?, lastSync: Demuxer.IndexEntry, into reading: inout Ends
     ) throws {
-        if isMOV {
-            // Any sample of a movie can be sought; pictures are reordered by no more than 16 places (H.264 §A.3.1 MaxDpbFrames).
-            let step = max(1, (reading.end - reading.start) / 16)
-            try demuxer.seek(
-                track: track.index, toTicks: last.timestamp - min(step, 2 * ticksPerSecond), anySample: true)
+        if let sample {
+            try demuxer.seek(track: track.index, toTicks: sample.timestamp, anySample: true)
         } else {
             try demuxer.seek(track: track.index, toTicks: lastSync.timestamp)
         }
@@ -172,7 +187,29 @@ package struct SourceIndexer {
         reading.end = reading.last.end ?? reading.end
     }
 
-    private var ticksPerSecond: Int64 { max(1, Int64(track.timeBase.denominator) / Int64(track.timeBase.numerator)) }
+    /// The keyframes from the last clean cut not after `time` to the first not before it, as far as there are any near.
+    private func readCuts(
+        _ demuxer: Demuxer, around time: Int64, among syncs: [Demuxer.IndexEntry], isMOV: Bool
+    ) throws -> [Keyframe] {
+        let patience = 16
+        // A picture is shown no earlier than it is decoded: those behind this place are shown behind `time`.
+        let place = syncs.firstIndex { $0.timestamp > time } ?? syncs.count
+        var found: [Keyframe] = []
+        var known = place
+        for number in stride(from: place - 1, through: max(0, place - patience), by: -1) {
+            guard let keyframe = try readKeyframe(demuxer, at: syncs[number], isMOV: isMOV) else { continue }
+            found.append(keyframe)
+            if keyframe.pts >= time, keyframe.isCleanCut { known = number }
+            if keyframe.pts <= time, keyframe.isCleanCut { break }
+        }
+        guard known == place else { return found }
+        for entry in syncs[place...].prefix(patience) {
+            guard let keyframe = try readKeyframe(demuxer, at: entry, isMOV: isMOV) else { continue }
+            found.append(keyframe)
+            if keyframe.isCleanCut { break }
+        }
+        return found
+    }
 
     /// Reads one keyframe and, behind it, its leading pictures.
     private func readKeyframe(_ demuxer: Demuxer, at entry: Demuxer.IndexEntry, isMOV: Bool) throws -> Keyframe? {
@@ -197,6 +234,11 @@ package struct SourceIndexer {
         }
         return found
     }
+}
+
+extension Keyframe {
+    /// All that is decoded before it is shown before it, and nothing from it on needs what is before.
+    package var isCleanCut: Bool { leading == 0 && kind.isUsable }
 }
 
 /// Gathers keyframes, the range of owned pictures and the reorder depth from samples in decode order.

@@ -10,7 +10,8 @@ package import SegmentPlan
 package final class SourceSession {
     package let track: Track
     private let reference: SourceReference
-    private let interrupt: InterruptFlag
+    /// Stops the reading, for good: the session is of no use afterwards.
+    package let interrupt: InterruptFlag
     private var demuxer: Demuxer
     private let access: ContainerAccess
     private var unroller: TimelineUnroller
@@ -66,11 +67,17 @@ package final class SourceSession {
     private var segment: Segment?
     private var sawNext = false
     private var goesOn = false
+    private var skipped: (Int) -> Void = { _ in }
 
     /// Positions the source at the segment's entry sample.
     ///
     /// - Parameter goesOn: samples beyond the segment are delivered too, until the caller has enough.
-    package func begin(_ segment: Segment, goesOn: Bool = false) throws(Failure) {
+    /// - Parameter skipped: called with the size of each sample that is passed over on the way, which may be most of the source.
+    package func begin(
+        _ segment: Segment, goesOn: Bool = false, skipped: @escaping (Int) -> Void = { _ in }
+    ) throws(Failure) {
+        self.skipped = skipped
+        defer { self.skipped = { _ in } }
         self.segment = segment
         self.goesOn = goesOn
         sawNext = false
@@ -180,6 +187,7 @@ package final class SourceSession {
         for _ in 0..<Self.seekPatience {
             guard let item = try read() else { return false }
             guard matches(item, entry) else {
+                skipped(item.sample.size)
                 let dts = item.sample.dts ?? item.sample.pts
                 if !access.isDiscontinuous, let dts, dts > entry.pts { return false }
                 continue
@@ -210,6 +218,8 @@ package final class SourceSession {
                 pushedBack = item
                 return
             }
+            skipped(item.sample.size)
+            if interrupt.isInterrupted { throw MediaError(.asset, .cancelled, "The reading was stopped.") }
         }
         throw MediaError(
             .asset, .invalidData,

@@ -109,11 +109,14 @@ final class AudioTranscoder {
 
     // MARK: Placing
 
+    /// Times that sound can have: far enough from the ends of 64 bits that no sum or difference of two leaves them.
+    private static let times: ClosedRange<Int64> = -(1 << 60)...(1 << 60)
+
     /// Puts a decoded frame where it belongs: behind a gap, or without what was there already, and inside the exported range.
     private func place(_ frame: Frame, _ output: (Sample) -> Void) throws(MediaError) {
         guard var format = frame.audioFormat, let pts = frame.pts,
             let unit = Int32(exactly: format.sampleRate).flatMap({ TimeBase(numerator: 1, denominator: $0) }),
-            let told = try? frame.timeBase.rescale(pts, to: unit)
+            let told = try? frame.timeBase.rescale(pts, to: unit), Self.times.contains(told)
         else { return }
         format.timeBase = unit
         if input != format {
@@ -167,6 +170,9 @@ final class AudioTranscoder {
             throw MediaError(.timing, .invalidData, "A sound frame has no time.")
         }
         let time = encodedEnd ?? told
+        guard Self.times.contains(time) else {
+            throw MediaError(.timing, .invalidData, "A time of the sound is out of range.")
+        }
         encodedEnd = time + Int64(frame.sampleCount)
         guard let rebased = rebased(time) else {
             throw MediaError(.timing, .invalidData, "A time of the sound is out of range.")
@@ -187,7 +193,7 @@ final class AudioTranscoder {
             !sample.attachments.contains(where: { $0.kind == .skipSamples })
         else { return sample }
         let length = Int64(encoder.frameSize)
-        let excess = pts + length - end
+        let excess = pts &+ length &- end
         guard excess > 0, excess < length else { return sample }
         let trimmed = sample.retimed(
             pts: pts, dts: sample.dts, duration: length - excess, timeBase: sample.timeBase)

@@ -1,12 +1,15 @@
 internal import ClusterProtocol
 internal import Media
 internal import MediaTime
+internal import SourceAccess
 
 /// A run of the source's own samples, for a picture that is copied. There is nothing to compute and nothing that could be lost by
 /// starting again, so no slot and no spool take part.
 final class CopiedSegment: SegmentContent {
     let format: FormatDescription
     let presentationTimes: [Int64]
+    /// Without the samples that are only referred to (`SampleVisibility`): they are written, but are no frames.
+    let shownTimes: [Int64]
     let unshownTimes: [Int64] = []
     private let samples: [Sample]
 
@@ -15,6 +18,7 @@ final class CopiedSegment: SegmentContent {
         self.samples = samples
         self.format = format
         presentationTimes = samples.compactMap(\.pts)
+        shownTimes = samples.filter { !$0.isDiscarded && SampleVisibility.isShown($0) }.compactMap(\.pts)
     }
 
     var count: Int { samples.count }

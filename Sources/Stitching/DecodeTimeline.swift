@@ -23,8 +23,14 @@ package struct DecodeTimeline: Sendable {
         let sorted = presentationTimes.sorted()
         if isFirst {
             isFirst = false
-            // The times before the first picture step back by the first frame's length.
-            let step = max(1, sorted.count > 1 ? sorted[1] - sorted[0] : 1)
+            // The times before the first picture step back by the shortest frame's length, so that one long first frame does
+            // not delay the whole track.
+            let steps = zip(sorted, sorted.dropFirst()).map { $1.subtractingReportingOverflow($0) }
+            let step = steps.filter { !$0.overflow && $0.partialValue > 0 }.map(\.partialValue).min() ?? 1
+            let reach = step.multipliedReportingOverflow(by: Int64(depth))
+            guard !reach.overflow, !sorted[0].subtractingReportingOverflow(reach.partialValue).overflow else {
+                throw Failure(.timing, "The picture's first time, tick \(sorted[0]), is out of range.")
+            }
             pending = (0..<depth).map { sorted[0] - Int64(depth - $0) * step }
         }
         let times = Array((pending + sorted).prefix(sorted.count))

@@ -44,7 +44,10 @@ package struct OutputContainer: Sendable {
         let isDolby = (job.pictureAttachments ?? []).contains { $0.kind == .dolbyVision }
         let strictness = isDolby ? ["strict": "unofficial"] : [:]
         guard container.isMovie else { return strictness }
-        var options = ["movflags": "+write_colr", "moov_size": "\(indexBytes(job, carriedSamples) * indexScale)"]
+        var options = [
+            "movflags": "+write_colr",
+            "moov_size": "\(min(Int(Int32.max), indexBytes(job, carriedSamples) * indexScale))",
+        ]
         options["video_track_timescale"] = "\(videoTimeBase(job.timeBase).denominator)"
         // The movie's own unit rounds edit lists unless it holds every track's (ISO/IEC 14496-12 §8.6.6).
         options["movie_timescale"] = "\(TimeBase.commonTimescale(of: timeBases.map(\.denominator)) ?? 90_000)"
@@ -54,12 +57,13 @@ package struct OutputContainer: Sendable {
     /// An upper bound of `moov`: per picture stts 8, ctts 8, stsz 4, stss 4; per other sample stts 8, stsz 4; a chunk (stsc 12, co64 8)
     /// for every half second of each track or every sample, whichever is less; and the fixed boxes with their metadata.
     private func indexBytes(_ job: StitchJob, _ carriedSamples: Int) -> Int {
-        let halfSeconds = max(1, Int((job.durationSeconds * 2).rounded(.up)))
+        let halfSeconds = Int(max(1, min(1e8, (job.durationSeconds * 2).rounded(.up))))
         let tracks = 1 + job.carried.count
         let text =
             job.metadata.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 64 }
             + job.chapters.reduce(0) { $0 + 512 + ($1.title?.utf8.count ?? 0) * 2 }
-        return job.expectedFrames * 24 + carriedSamples * 12 + halfSeconds * tracks * 2 * 20 + tracks * 4096 + text
+        return max(0, min(1_000_000_000, job.expectedFrames)) * 24 + carriedSamples * 12 + halfSeconds * tracks * 2 * 20
+            + tracks * 4096 + text
             + 8192
     }
 }

@@ -21,6 +21,8 @@ final class SourceFeed {
         var held: Sample?
         /// Where the sound delivered so far ends, in ticks of the track.
         var soundEnd: Int64?
+        /// How far reading has come, in nanoseconds of source time.
+        var front = Int64.min
         /// Sparse tracks (subtitles) do not hold the others up.
         let isDense: Bool
 
@@ -52,12 +54,30 @@ final class SourceFeed {
     /// The picture's samples in decode order, kept where the picture is copied.
     private var pictures: [Sample] = []
     private let copiesPicture: Bool
+    private let pictureRange: PictureRange
     private(set) var damage: [String] = []
 
     /// The exported range in nanoseconds of source time, for the copied tracks.
     private struct ClosedEnd {
         var start: Int64?
         var end: Int64?
+    }
+
+    /// Which of the picture's samples are wanted, in ticks of its track.
+    private struct PictureRange {
+        var start = Int64.min
+        var end: Int64?
+        /// Decode time from which samples that an edit list leaves out are copied, as the range's first pictures refer to them.
+        var preRoll = Int64.max
+
+        init(_ job: StitchJob) {
+            guard let first = job.segments.first, let last = job.segments.last else { return }
+            start = first.start
+            if job.rangeEnd != nil { end = last.end }
+            if job.copiesPicture, first.keyframe.pts < first.start, OutputContainer(job.container).holdsNegativeTimes {
+                preRoll = first.entry.dts
+            }
+        }
     }
 
     init(_ job: StitchJob, interrupt: InterruptFlag) throws(Failure) {
@@ -72,6 +92,7 @@ final class SourceFeed {
         }
         videoTrack = job.tracks[job.videoTrack]
         copiesPicture = job.copiesPicture
+        pictureRange = PictureRange(job)
         let access = ContainerAccess(demuxer.containerName)
         isDiscontinuous = access.isDiscontinuous
         videoUnroller = TimelineUnroller(timeBase: videoTrack.timeBase, isEnabled: isDiscontinuous)
@@ -122,9 +143,10 @@ final class SourceFeed {
     func expectedSamples(seconds: Double) -> Int {
         lanes.reduce(0) { sum, lane in
             let longest = max(seconds, Double(lane.track.durationTicks ?? 0).seconds(in: lane.track.timeBase))
-            let guess = Int(longest * (lane.isDense ? 200 : 5)) + 16
+            // What a damaged header says of lengths and counts is bounded: the index never takes more than its scale allows.
+            let guess = Int(max(0, min(1e8, longest * (lane.isDense ? 200 : 5)))) + 16
             guard lane.transcoder == nil, let count = lane.track.sampleCount, count > 0 else { return sum + guess }
-            return sum + Int(clamping: count)
+            return sum + min(100_000_000, Int(clamping: count))
         }
     }
 
@@ -163,7 +185,7 @@ final class SourceFeed {
                 kept.append(sample)
                 continue
             }
-            if pts >= range.lowerBound { taken.append(sample) }
+            if pts >= range.lowerBound || sample.isDiscarded { taken.append(sample) }
         }
         pictures = kept
         return CopiedSegment(taken, format: videoTrack.format)
@@ -196,20 +218,35 @@ final class SourceFeed {
             damage.append(error.message)
             return
         }
-        guard let sample else {
-            isAtEnd = true
-            for lane in lanes {
-                if let held = lane.held { try deliver(held, before: nil, lane) }
-                lane.held = nil
-                try lane.transcoder?.finish { lane.queue.append($0) }
-            }
-            return
-        }
+        guard let sample else { return try endReading() }
         if sample.track == videoTrack.index { notePicture(sample) }
         if let index = laneOfTrack[sample.track] {
             // The plan's description is the complete one.
             let lane = lanes[index]
             try carry(sample.described(by: lane.track.format, track: sample.track), lane)
+        }
+        if isBeyondRange { try endReading() }
+    }
+
+    /// Every track that is dense has passed the exported range by enough for sparse ones not to come later.
+    private var isBeyondRange: Bool {
+        guard let end = range.end else { return false }
+        let limit = end.addingReportingOverflow(Self.rangeSlack)
+        guard !limit.overflow, videoFront.nanoseconds(in: videoTrack.timeBase) > limit.partialValue else {
+            return false
+        }
+        return lanes.allSatisfy { !$0.isDense || $0.front > limit.partialValue }
+    }
+
+    /// Ten seconds, in nanoseconds.
+    private static let rangeSlack: Int64 = 10_000_000_000
+
+    private func endReading() throws(Failure) {
+        isAtEnd = true
+        for lane in lanes {
+            if let held = lane.held { try deliver(held, before: nil, lane) }
+            lane.held = nil
+            try lane.transcoder?.finish { lane.queue.append($0) }
         }
     }
 
@@ -218,13 +255,17 @@ final class SourceFeed {
         let dts = (sample.dts ?? sample.pts ?? 0) &+ offset
         videoFront = max(videoFront, dts)
         front = max(front, dts.nanoseconds(in: sample.timeBase))
-        guard !sample.isDiscarded, let pts = sample.pts ?? sample.dts else { return }
+        guard let shown = sample.pts ?? sample.dts else { return }
+        let pts = shown &+ offset
+        // What is outside the exported range would only wait in memory.
+        if let end = pictureRange.end, pts >= end { return }
+        guard pts >= pictureRange.start || (sample.isDiscarded && dts >= pictureRange.preRoll) else { return }
         if copiesPicture {
             pictures.append(
                 sample.retimed(
-                    pts: pts &+ offset, dts: dts, duration: sample.duration, timeBase: sample.timeBase))
+                    pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase))
         }
-        if SampleVisibility.isShown(sample) { pictureTimes.append(pts &+ offset) }
+        if !sample.isDiscarded, SampleVisibility.isShown(sample) { pictureTimes.append(pts) }
     }
 
     private func carry(_ sample: Sample, _ lane: Lane) throws(Failure) {
@@ -232,6 +273,7 @@ final class SourceFeed {
         guard let dts = sample.dts ?? sample.pts else { return }
         let pts = (sample.pts ?? dts) &+ offset
         let sourceTime = (dts &+ offset).nanoseconds(in: sample.timeBase)
+        lane.front = max(lane.front, sourceTime)
         if lane.isDense { front = max(front, sourceTime) }
         let moved = sample.retimed(
             pts: pts, dts: dts &+ offset, duration: sample.duration, timeBase: sample.timeBase)

@@ -63,7 +63,7 @@ extension StitchJob {
     /// Length of the exported picture in seconds, for estimates only.
     var durationSeconds: Double {
         guard let first = segments.first, let last = segments.last else { return 0 }
-        return Double(last.end - first.start) * Double(timeBase.numerator) / Double(timeBase.denominator)
+        return (Double(last.end) - Double(first.start)) * Double(timeBase.numerator) / Double(timeBase.denominator)
     }
 }
 
@@ -73,12 +73,18 @@ package protocol SegmentContent: AnyObject {
     var count: Int { get }
     /// In decode order, ticks of the job's time base.
     var presentationTimes: [Int64] { get }
+    /// Those of them that are pictures of the film, in any order: what source and output are compared by.
+    var shownTimes: [Int64] { get }
     /// Times of source samples that cannot give a picture, sorted.
     var unshownTimes: [Int64] { get }
     /// The sample with its bytes, at the times given.
     func sample(
         _ number: Int, pts: Int64, dts: Int64, duration: Int64, timeBase: TimeBase
     ) throws(Failure) -> Sample
+}
+
+extension SegmentContent {
+    package var shownTimes: [Int64] { presentationTimes }
 }
 
 /// Delivers completed segments in order.

@@ -27,12 +27,12 @@ package struct Stitcher: Sendable {
         while true {
             do {
                 var result = try StitchPass(job, attempt, interrupt: interrupt).run(supply, progress: progress)
-                result.wasRewritten = attempt.isRepeat
-                if attempt.isRepeat { result.warnings.append(attempt.reason) }
+                result.wasRewritten = !attempt.reasons.isEmpty
+                result.warnings += attempt.reasons
                 return result
             } catch let failure {
                 // Two bounds are estimates where the source does not tell them beforehand; each may be corrected once.
-                guard let better = attempt.corrected(after: failure, job: job) else { throw failure }
+                guard let better = attempt.corrected(after: failure) else { throw failure }
                 attempt = better
             }
         }
@@ -42,25 +42,27 @@ package struct Stitcher: Sendable {
     struct Attempt {
         var reorderDepth: Int
         var indexScale: Int
-        var isRepeat = false
-        var reason = ""
+        /// Why the file was written again, once for each bound that was corrected.
+        var reasons: [String] = []
 
-        func corrected(after failure: Failure, job: StitchJob) -> Attempt? {
-            guard !isRepeat else { return nil }
+        /// - Returns: `nil` where the failure is another, or its bound was corrected already.
+        func corrected(after failure: Failure) -> Attempt? {
+            var better = self
             switch failure.code {
-            case ReorderDepthExceeded.code:
-                // Pictures are reordered by at most 16 places (Rec. ITU-T H.264 §A.3.1, MaxDpbFrames).
-                return Attempt(
-                    reorderDepth: 16, indexScale: indexScale, isRepeat: true,
-                    reason:
-                        "The pictures were reordered further than the source said; the file was written a second time.")
-            case IndexSpaceExceeded.code:
-                return Attempt(
-                    reorderDepth: reorderDepth, indexScale: 4, isRepeat: true,
-                    reason: "The index did not fit the space kept for it; the file was written a second time.")
+            case ReorderDepthExceeded.code where reorderDepth < Self.largestDepth:
+                better.reorderDepth = Self.largestDepth
+                better.reasons.append(
+                    "The pictures were reordered further than the source said; the file was written again.")
+            case IndexSpaceExceeded.code where indexScale == 1:
+                better.indexScale = 4
+                better.reasons.append("The index did not fit the space kept for it; the file was written again.")
             default: return nil
             }
+            return better
         }
+
+        /// Pictures are reordered by at most 16 places (Rec. ITU-T H.264 §A.3.1, MaxDpbFrames).
+        private static let largestDepth = 16
     }
 }
 
@@ -92,6 +94,8 @@ private final class StitchPass {
     private var lateTracks: [Int: Int64] = [:]
     private var result = StitchResult()
     private var hash = ContentHash()
+    /// Source pictures that have the time of another.
+    private var shared = 0
 
     private struct VideoLane {
         var track = 0
@@ -121,7 +125,7 @@ private final class StitchPass {
             let spooled: any SegmentContent
             if job.copiesPicture {
                 spooled = feed.copiedSegment(in: segment.start..<segment.end)
-                result.copiedTimes.append(spooled.presentationTimes.sorted())
+                result.copiedTimes.append(spooled.shownTimes.sorted())
             } else {
                 guard let supply else { throw Self.noSupply }
                 spooled = try supply.segment(segment.index)
@@ -159,7 +163,7 @@ private final class StitchPass {
     }
 
     private func compare(_ spooled: any SegmentContent, with source: [Int64]) {
-        let returned = spooled.presentationTimes.sorted()
+        let returned = spooled.shownTimes.sorted()
         let unshown = Set(spooled.unshownTimes)
         let shown = returned.isEmpty || unshown.isEmpty ? [] : Set(returned)
         let source = source.filter { time in
@@ -169,8 +173,11 @@ private final class StitchPass {
             return false
         }
         result.sourceFrames += source.count
-        var left = source.makeIterator()
-        var right = returned.makeIterator()
+        // A slot moves a picture that shares its time; copied ones are moved on their way into the file.
+        var (sourceRule, returnedRule) = (RisingTimes(), RisingTimes())
+        var left = sourceRule.place(source).makeIterator()
+        var right = returnedRule.place(returned).makeIterator()
+        shared += sourceRule.moved
         var (a, b) = (left.next(), right.next())
         while a != nil || b != nil {
             if let x = a, let y = b, x == y {
@@ -298,7 +305,7 @@ private final class StitchPass {
                 sample.withUnsafeBytes { hash.update($0) }
                 try muxer.write(sample, track: video.track)
             }
-            result.frames += spooled.count
+            result.frames += spooled.shownTimes.count
         } catch let error as MediaError {
             throw Failure(error, role: .output)
         } catch let failure as Failure {
@@ -402,6 +409,11 @@ private final class StitchPass {
             throw Failure(error, role: .output)
         }
         result.videoHash = hash.finish()
+        if shared > 0 {
+            result.warnings.append(
+                "\(shared) source pictures do not come after the one before them in time; each was moved to one tick "
+                    + "behind it.")
+        }
         if let range = result.unshownRange {
             let from = seconds(range.lowerBound)
             result.losses.append(

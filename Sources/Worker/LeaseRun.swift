@@ -12,6 +12,8 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     let lease: Lease
     let gauge = LeaseGauge()
     let cancellation = InterruptFlag()
+    /// Stops the reading of the source that this lease uses now.
+    private let reading = Mutex<InterruptFlag?>(nil)
     private let sender: DealerSender
     private let started = LeaseGauge.now
     /// The lease is over only when the coordinator says that the result is durable. Not over a link that cannot break.
@@ -64,7 +66,16 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
 
     func cancel() {
         cancellation.interrupt()
+        reading.withLock { $0?.interrupt() }
         locked {}
+    }
+
+    /// From now on, cancelling the lease stops this flag's reading as well; `nil` where the source goes on to the next lease.
+    func isReading(under flag: InterruptFlag?) {
+        reading.withLock { reading in
+            reading = flag
+            if cancellation.isInterrupted { flag?.interrupt() }
+        }
     }
 
     /// Sends nothing until `resume`: the coordinator does not know the slot just now.

@@ -79,20 +79,26 @@ final class LeaseThread: @unchecked Sendable {
 
     private func serve(_ run: LeaseRun) {
         do throws(Failure) {
-            run.run(try open(run.lease.source))
+            run.run(try open(run.lease.source, for: run))
         } catch {
             run.report(error.atThisNode, isUnfit: error.boundary == .asset)
         }
+        run.isReading(under: nil)
         // A session that failed may stand anywhere: the next lease opens the source anew.
         if run.cancellation.isInterrupted { close() }
         busy.store(false, ordering: .releasing)
         if !draining.load(ordering: .acquiring) { try? sender.send(.ready(Ready(source: heldSource))) }
     }
 
-    private func open(_ source: SourceReference) throws(Failure) -> SourceSession {
-        if let session, held.withLock({ $0 == source }) { return session }
+    private func open(_ source: SourceReference, for run: LeaseRun) throws(Failure) -> SourceSession {
+        if let session, held.withLock({ $0 == source }) {
+            run.isReading(under: session.interrupt)
+            return session
+        }
         close()
-        let opened = try SourceSession(source, interrupt: InterruptFlag())
+        let interrupt = InterruptFlag()
+        run.isReading(under: interrupt)
+        let opened = try SourceSession(source, interrupt: interrupt)
         session = opened
         held.withLock { $0 = source }
         return opened

@@ -46,7 +46,10 @@ final class SegmentPipeline {
     }
 
     func run(into sink: any SampleSink) throws(Failure) -> Outcome {
-        try source.begin(segment, goesOn: recipe.filterMargin > 0)
+        try checkCancelled()
+        // Passing over a source that cannot be sought is work, too: a supervisor must not take it for a hang.
+        let gauge = gauge
+        try source.begin(segment, goesOn: recipe.filterMargin > 0) { gauge.count(bytesRead: $0) }
         return recipe.encoder == "copy" ? try copy(into: sink) : try encode(into: sink)
     }
 
@@ -123,10 +126,9 @@ final class SegmentPipeline {
         private let decoder: DecompressionSession
         private let queue: BoundedQueue<Frame>
         private(set) var ledger: PictureLedger
-        private var lastPTS: Int64?
+        private var times = RisingTimes()
         private var undecodable = 0
         private var firstError: MediaError?
-        private var repaired = 0
         private var formatChanges = 0
         private var margin: FilterMargin
 
@@ -151,8 +153,8 @@ final class SegmentPipeline {
                 let words = firstError.map { ": \($0.message)" } ?? ""
                 warnings.append("Segment \(index): \(undecodable) damaged samples gave no picture\(words)")
             }
-            if repaired > 0 {
-                warnings.append("Segment \(index): \(repaired) frames shared a time and were moved by one tick.")
+            if times.moved > 0 {
+                warnings.append("Segment \(index): \(times.moved) frames shared a time and were moved by one tick.")
             }
             if formatChanges > 0 {
                 warnings.append("Segment \(index): the picture format changes; it is converted to the first one.")
@@ -201,13 +203,7 @@ final class SegmentPipeline {
             case .margin: try pass(frame, at: pts)
             case .segment(let before):
                 for frame in before { try pass(frame, at: frame.pts ?? pts) }
-                var time = pts
-                if let lastPTS, time <= lastPTS {
-                    time = lastPTS + 1
-                    repaired += 1
-                }
-                lastPTS = time
-                try pass(frame, at: time)
+                try pass(frame, at: times.place(pts))
             }
         }
 
