@@ -524,6 +524,18 @@ final class CoordinatorHandler: EndpointHandler {
         waiting.removeAll { $0 == peer.worker }
     }
 
+    func stopped(_ error: MessagingError?) {
+        // No result comes any more: whoever waits for one must not wait for ever.
+        let failure =
+            error.map {
+                Failure(
+                    .transport, "The coordinator's endpoint ended: \($0)",
+                    advice: "Run the same command with --resume; finished segments are kept.", retry: .retry,
+                    fault: .environment, exitCode: .temporary)
+            } ?? Failure(.cancelled, "The coordinator was stopped.", retry: .retry, exitCode: .interrupted)
+        for job in jobs.values { job.board.fail(failure) }
+    }
+
     func undeliverable(_ frames: [MessageFrame], to peer: PeerIdentity?, error: MessagingError) {
         guard let peer else { return }
         let worker = peers[peer]?.worker
