@@ -65,7 +65,7 @@ struct FilterTraits: Hashable, Sendable {
         "lut1d", "lut3d", "lutrgb", "lutyuv", "monochrome", "negate", "nlmeans", "noformat", "noise", "normalize",
         "null", "pad", "perms", "perspective", "phase", "pixelize", "premultiply", "realtime", "removelogo", "rotate",
         "sab", "scale",
-        "scdet", "setdar", "setfield", "setparams", "setrange", "setsar", "shear", "showinfo", "signalstats",
+        "scdet", "sendcmd", "setdar", "setfield", "setparams", "setrange", "setsar", "shear", "showinfo", "signalstats",
         "smartblur", "sobel",
         "subtitles", "ass", "swapuv", "tmix", "tonemap", "transpose", "unsharp", "v360", "vaguedenoiser", "vflip",
         "vibrance", "vignette", "w3fdif", "yadif", "yaepblur", "zscale", "atadenoise", "fftdnoiz", "bm3d", "owdenoise",
