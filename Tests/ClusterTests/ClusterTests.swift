@@ -51,12 +51,23 @@ struct ClusterTests {
     @Test("A slot that lives but makes no frame is killed after the stall limit, and the job says which segment hangs")
     func hungFilter() throws {
         try workshop.makeClip(seconds: 4)
-        let endless = ["--filter", "realtime=limit=1000:speed=0.0001", "--stall-limit", "1", "--workers", "1"]
+        // After a second, so that the pictures the plan looks at pass.
+        let filter = "sendcmd=c='1 realtime speed 0.0001',realtime=limit=1000"
+        let endless = ["--filter", filter, "--stall-limit", "1", "--workers", "1"]
         let ending = try RunningExport.run(workshop, to: "never.mp4", endless)
         #expect(ending.code == 1)
         #expect(ending.words.contains("hung and was killed"))
         #expect((ending.failure["message"] as? String)?.contains("Segment 0") == true, "\(ending.failure)")
         #expect((ending.failure["advice"] as? String)?.contains("--resume") == true)
+        #expect(!FileManager.default.fileExists(atPath: workshop.file("never.mp4")) && workshop.leftovers.isEmpty)
+    }
+
+    @Test("A filter that hangs on the first pictures is told before anything is encoded")
+    func hungPlan() throws {
+        try workshop.makeClip(seconds: 4)
+        let endless = ["--filter", "realtime=limit=1000:speed=0.0001", "--stall-limit", "1"]
+        let ending = try RunningExport.run(workshop, to: "never.mp4", endless)
+        #expect(ending.code == 64 && ending.words.contains("--stall-limit"), "\(ending.words)")
         #expect(!FileManager.default.fileExists(atPath: workshop.file("never.mp4")) && workshop.leftovers.isEmpty)
     }
 
