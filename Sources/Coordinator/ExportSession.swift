@@ -101,7 +101,7 @@ package final class ExportSession: Sendable {
         for notice in directory.notices { telemetry.notice(notice) }
         stage.withLock { $0 = .encoding }
         let slots = slotCount(plan)
-        let board = SegmentBoard(spool: directory.spool, finished: Set(directory.finished.keys))
+        let board = SegmentBoard(spool: directory.spool, finished: directory.finished.mapValues(\.hash))
         self.board.withLock { $0 = board }
         if interrupt.isInterrupted { throw Failure.interrupted }
         let cluster = try LocalCluster(
