@@ -436,25 +436,27 @@ final class CoordinatorHandler: EndpointHandler {
                 index: segment, lease: fence, worker: lease.grant.worker,
                 spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash, frames: frames,
                 encodeSeconds: result.seconds)
-        } done: { failure in
-            link.perform { $0.settle(fence, failure) }
+        } done: { outcome in
+            link.perform { $0.settle(fence, outcome) }
         }
     }
 
-    private func settle(_ fence: Fence, _ failure: Failure?) {
+    private func settle(_ fence: Fence, _ outcome: Result<String, Failure>) {
         storing -= 1
-        switch failure {
-        case nil:
+        switch outcome {
+        case .success(let hash):
             storageTrouble = nil
+            leases[fence]?.fileHash = hash
             handle(.resultStored(fence))
-        case .some(let failure) where failure.fault == .worker: handle(.resultRejected(fence, failure))
-        case .some(let failure): handle(.storeFailed(fence, failure))
+        case .failure(let failure) where failure.fault == .worker: handle(.resultRejected(fence, failure))
+        case .failure(let failure): handle(.storeFailed(fence, failure))
         }
         while storing < Self.mostStoring, !waiting.isEmpty { handle(.workerReady(waiting.removeFirst())) }
     }
 
     private func finished(_ id: JobID, _ segment: Int, _ fence: Fence) {
-        guard let lease = leases.removeValue(forKey: fence), let result = lease.result else { return }
+        guard let lease = leases.removeValue(forKey: fence), let result = lease.result, let hash = lease.fileHash
+        else { return }
         jobs[id]?.acceptedFrames += result.frames
         jobs[id]?.acceptedBytes += result.bytes
         jobs[id]?.encodeSeconds += result.seconds
@@ -462,7 +464,7 @@ final class CoordinatorHandler: EndpointHandler {
         jobs[id]?.warnings += result.warnings
         jobs[id]?.workers.insert(SlotPlace(lease.grant.worker))
         tallies[SlotPlace(lease.grant.worker), default: WorkerTally()].add(result)
-        jobs[id]?.board.accept(segment)
+        jobs[id]?.board.accept(segment, hash: hash)
         if let identity = identities[lease.grant.worker] {
             send(.accepted(Accepted(lease: LeaseName(job: id.text, fence: fence.number))), to: identity)
         }
@@ -539,6 +541,18 @@ final class CoordinatorHandler: EndpointHandler {
         guard let peer = peers.removeValue(forKey: identity) else { return }
         if identities[peer.worker] == identity { identities[peer.worker] = nil }
         waiting.removeAll { $0 == peer.worker }
+    }
+
+    func stopped(_ error: MessagingError?) {
+        // No result comes any more: whoever waits for one must not wait for ever.
+        let failure =
+            error.map {
+                Failure(
+                    .transport, "The coordinator's endpoint ended: \($0)",
+                    advice: "Run the same command with --resume; finished segments are kept.", retry: .retry,
+                    fault: .environment, exitCode: .temporary)
+            } ?? Failure(.cancelled, "The coordinator was stopped.", retry: .retry, exitCode: .interrupted)
+        for job in jobs.values { job.board.fail(failure) }
     }
 
     func undeliverable(_ frames: [MessageFrame], to peer: PeerIdentity?, error: MessagingError) {

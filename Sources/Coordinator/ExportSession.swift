@@ -59,6 +59,7 @@ package final class ExportSession: Sendable {
 
     package func run() throws(Failure) -> JobReport {
         let began = Clock.now
+        try refuseUnknownResume()
         let runner = JobRunner(order: order, interrupt: interrupt)
         let planner = try runner.openSource()
         let output = try runner.openOutput()
@@ -69,11 +70,27 @@ package final class ExportSession: Sendable {
         let encoded =
             plan.recipe.encoder == "copy" ? try copy(plan, runner, output) : try encode(plan, runner, output)
         stage.withLock { $0 = .proving }
-        let proof = try runner.finish(plan, stitch: encoded.stitch, spool: encoded.directory?.spool, output: output)
-        encoded.directory?.remove()
+        let proof: JobReport.Proof
+        do throws(Failure) {
+            proof = try runner.finish(plan, stitch: encoded.stitch, spool: encoded.spool, output: output)
+        } catch {
+            // Of a copy nothing is worth keeping.
+            if encoded.spool == nil { encoded.directory.remove() }
+            throw error
+        }
+        encoded.directory.remove()
         return runner.report(
             plan, stitch: encoded.stitch, leases: encoded.leases, proof: proof, slots: encoded.slots, began: began,
             lastArrival: encoded.lastArrival)
+    }
+
+    /// Finished segments may go on only with the very same source.
+    private func refuseUnknownResume() throws(Failure) {
+        guard order.resume, order.source.contains("://") else { return }
+        throw Failure(
+            .asset, "\(order.source) cannot be resumed: whether a URL still gives the same bytes is not known.",
+            advice: "Leave out --resume to start from the beginning, or export a copy in a local file.",
+            fault: .settings, exitCode: .usage)
     }
 
     // MARK: Encoding and stitching
@@ -84,15 +101,23 @@ package final class ExportSession: Sendable {
         var slots = 0
         /// When the last segment arrived.
         var lastArrival: UInt64
+        var directory: JobDirectory
         /// Where the finished segments are kept until the export is done; `nil` where nothing needs keeping.
-        var directory: JobDirectory?
+        var spool: Spool?
     }
 
-    /// Copies the picture as it is: no slot takes part.
+    /// Copies the picture as it is: no slot takes part. The directory only tells the next run of a file that a kill leaves.
     private func copy(_ plan: PlannedExport, _ runner: JobRunner, _ output: PartialFile) throws(Failure) -> Encoded {
+        let directory = try JobDirectory(plan, order: order, resume: false)
+        directory.traces.add(output.path)
         stage.withLock { $0 = .encoding }
-        let result = try stitch(plan, runner, output, nil)
-        return Encoded(stitch: result, lastArrival: Clock.now)
+        do throws(Failure) {
+            let result = try stitch(plan, runner, output, nil)
+            return Encoded(stitch: result, lastArrival: Clock.now, directory: directory)
+        } catch {
+            directory.remove()
+            throw error
+        }
     }
 
     private func encode(_ plan: PlannedExport, _ runner: JobRunner, _ output: PartialFile) throws(Failure) -> Encoded {
@@ -101,7 +126,7 @@ package final class ExportSession: Sendable {
         for notice in directory.notices { telemetry.notice(notice) }
         stage.withLock { $0 = .encoding }
         let slots = slotCount(plan)
-        let board = SegmentBoard(spool: directory.spool, finished: Set(directory.finished.keys))
+        let board = SegmentBoard(spool: directory.spool, finished: directory.finished.mapValues(\.hash))
         self.board.withLock { $0 = board }
         if interrupt.isInterrupted { throw Failure.interrupted }
         let cluster = try LocalCluster(
@@ -111,7 +136,7 @@ package final class ExportSession: Sendable {
         cluster.summarize(plan)
         return Encoded(
             stitch: result, leases: telemetry.leases, slots: slots, lastArrival: board.lastArrivalTime,
-            directory: directory)
+            directory: directory, spool: directory.spool)
     }
 
     private func stitch(

@@ -56,15 +56,20 @@ struct FilterTraits: Hashable, Sendable {
 
     /// Each takes one frame and gives one, at the same time.
     private static let preserving: Set<String> = [
-        "alphaextract", "avgblur", "bilateral", "boxblur", "bwdif", "cas", "chromahold", "chromanr", "chromashift",
+        "alphaextract", "avgblur", "bbox", "bench", "bilateral", "blackdetect", "blackframe", "boxblur", "bwdif", "cas",
+        "chromahold", "chromanr", "chromashift",
         "colorbalance", "colorchannelmixer", "colorcontrast", "colorcorrect", "colorize", "colorkey", "colorlevels",
-        "colormatrix", "colorspace", "colortemperature", "convolution", "copy", "crop", "curves", "deband", "deblock",
+        "colormatrix", "colorspace", "colortemperature", "convolution", "copy", "crop", "cropdetect", "curves",
+        "deband", "deblock",
         "deflicker", "delogo", "drawbox", "drawgrid", "drawtext", "edgedetect", "eq", "estdif", "exposure", "fade",
-        "fieldorder", "format", "gblur", "geq", "gradfun", "greyedge", "hflip", "hqdn3d",
-        "hsvhold", "hsvkey", "hue", "iccdetect", "il", "kerndeint", "lenscorrection", "limiter", "lumakey", "lut",
+        "fieldorder", "format", "freezedetect", "gblur", "geq", "gradfun", "greyedge", "hflip", "hqdn3d",
+        "hsvhold", "hsvkey", "hue", "iccdetect", "idet", "il", "kerndeint", "lenscorrection", "limiter", "lumakey",
+        "lut",
         "lut1d", "lut3d", "lutrgb", "lutyuv", "monochrome", "negate", "nlmeans", "noformat", "noise", "normalize",
-        "null", "pad", "perspective", "phase", "pixelize", "premultiply", "removelogo", "rotate", "sab", "scale",
-        "scdet", "setdar", "setfield", "setparams", "setrange", "setsar", "shear", "showinfo", "smartblur", "sobel",
+        "null", "pad", "perms", "perspective", "phase", "pixelize", "premultiply", "realtime", "removelogo", "rotate",
+        "sab", "scale",
+        "scdet", "sendcmd", "setdar", "setfield", "setparams", "setrange", "setsar", "shear", "showinfo", "signalstats",
+        "smartblur", "sobel",
         "subtitles", "ass", "swapuv", "tmix", "tonemap", "transpose", "unsharp", "v360", "vaguedenoiser", "vflip",
         "vibrance", "vignette", "w3fdif", "yadif", "yaepblur", "zscale", "atadenoise", "fftdnoiz", "bm3d", "owdenoise",
     ]

@@ -97,6 +97,8 @@ struct OpenLease {
     var nextSequence = 0
     var nextOffset: Int64 = 0
     var result: SegmentResult?
+    /// Of the stored result's file.
+    var fileHash: String?
 
     init(_ grant: Grant, spool: Spool) {
         self.grant = grant
@@ -149,7 +151,8 @@ final class SegmentReceiver: @unchecked Sendable {
         let writer = try openWriter()
         self.writer = nil
         do throws(Failure) {
-            let hash = try writer.finish(table: table, archive: archive, expectedHash: result.hash)
+            let hash = try writer.finish(
+                table: table, archive: archive, expectedHash: result.hash, samples: result.samples)
             return (hash, result.bytes + Int64(table.count + archive.count))
         } catch {
             writer.cancel()

@@ -201,7 +201,7 @@ final class JobThread: Sendable {
         progress.finished = finished.mapValues(\.hash)
         progress.failed = [:]
         progress.state = isPaused ? .paused : attempts > 0 ? .running : .waiting
-        let board = SegmentBoard(spool: spool, finished: Set(finished.keys))
+        let board = SegmentBoard(spool: spool, finished: finished.mapValues(\.hash))
         var job = JobRuntime(
             id: id, recipe: plan.recipe, source: plan.source, segments: plan.segments, spool: spool, board: board,
             stallSeconds: order.settings.stallSeconds, telemetry: telemetry)

@@ -134,7 +134,7 @@ struct RecipeResolver {
             pictures, sourceCodec: track.format.codecName, chain: chain, container: container, encoder: encoder.name,
             codec: encoder.codecName, allowed: settings.allowedLosses)
         do {
-            let filtered = try FilteredPictures(pictures, chain)
+            let filtered = try FilteredPictures.make(pictures, chain, patience: settings.stallSeconds)
             let target = Self.pixelFormat(of: encoder, nearest: filtered.format.pixelFormat)
             let traits = EncoderTraits(encoder: encoder.name, codec: encoder.codecName)
             let conversion = PixelConversion(

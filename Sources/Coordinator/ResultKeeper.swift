@@ -9,11 +9,14 @@ internal import Synchronization
 /// A commit and a directory's fsync cost as much as a small segment's encoding, so results that come close together share
 /// them; none waits for a later one.
 final class ResultKeeper: @unchecked Sendable {
+    /// Told the hash of the file, or what is in the way.
+    typealias Done = @Sendable (Result<String, Failure>) -> Void
+
     private struct Entry {
         var segment: AcceptedSegment
         var job: JobID
         var spool: Spool
-        var done: @Sendable (Failure?) -> Void
+        var done: Done
     }
 
     private let storage: SerialThread
@@ -34,7 +37,7 @@ final class ResultKeeper: @unchecked Sendable {
     func keep(
         _ job: JobID, _ receiver: SegmentReceiver, in spool: Spool,
         finish: @escaping @Sendable (SegmentReceiver) throws(Failure) -> AcceptedSegment,
-        done: @escaping @Sendable (Failure?) -> Void
+        done: @escaping Done
     ) {
         queued.wrappingAdd(1, ordering: .relaxed)
         storage.perform { [self] in
@@ -42,7 +45,7 @@ final class ResultKeeper: @unchecked Sendable {
             do throws(Failure) {
                 unclaimed.append(Entry(segment: try finish(receiver), job: job, spool: spool, done: done))
             } catch {
-                done(error)
+                done(.failure(error))
             }
             if isLast || unclaimed.count >= Self.mostTogether { claim() }
         }
@@ -56,20 +59,20 @@ final class ResultKeeper: @unchecked Sendable {
             var synced: Set<String> = []
             for entry in entries where synced.insert(entry.spool.directory).inserted { try entry.spool.sync() }
             try store.accept(entries.map { ($0.segment, $0.job) })
-            for entry in entries { entry.done(nil) }
+            for entry in entries { entry.done(.success(entry.segment.hash)) }
         } catch {
             // One of them may be to blame for all: each for itself now.
             for entry in entries { entry.done(alone(entry)) }
         }
     }
 
-    private func alone(_ entry: Entry) -> Failure? {
+    private func alone(_ entry: Entry) -> Result<String, Failure> {
         do throws(Failure) {
             try entry.spool.sync()
             try store.accept([(entry.segment, entry.job)])
-            return nil
+            return .success(entry.segment.hash)
         } catch {
-            return error
+            return .failure(error)
         }
     }
 }

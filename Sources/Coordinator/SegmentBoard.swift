@@ -7,19 +7,20 @@ final class SegmentBoard: SegmentSupply, @unchecked Sendable {
     private let spool: Spool
     private let condition = NSCondition()
     // Guarded by `condition`.
-    private var finished: Set<Int> = []
+    /// With the hash of its file, which the disk must still give when the segment is used.
+    private var finished: [Int: String] = [:]
     private var failure: Failure?
     /// Monotonic nanoseconds of the last segment that arrived.
     private var lastArrival = Clock.now
 
-    init(spool: Spool, finished: Set<Int>) {
+    init(spool: Spool, finished: [Int: String]) {
         self.spool = spool
         self.finished = finished
     }
 
-    func accept(_ index: Int) {
+    func accept(_ index: Int, hash: String) {
         condition.lock()
-        finished.insert(index)
+        finished[index] = hash
         lastArrival = Clock.now
         condition.broadcast()
         condition.unlock()
@@ -35,11 +36,12 @@ final class SegmentBoard: SegmentSupply, @unchecked Sendable {
 
     func segment(_ index: Int) throws(Failure) -> any SegmentContent {
         condition.lock()
-        while !finished.contains(index), failure == nil { condition.wait() }
-        let failure = finished.contains(index) ? nil : failure
+        while finished[index] == nil, failure == nil { condition.wait() }
+        let hash = finished[index]
+        let failure = hash == nil ? failure : nil
         condition.unlock()
         if let failure { throw failure }
-        return try spool.openSegment(index)
+        return try spool.openSegment(index, expectedHash: hash)
     }
 
     var lastArrivalTime: UInt64 {

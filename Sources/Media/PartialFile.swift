@@ -1,5 +1,6 @@
 internal import CFFmpeg
 internal import Foundation
+internal import Synchronization
 
 /// A file that gets its name only when it is whole.
 ///
@@ -12,6 +13,7 @@ package final class PartialFile {
     package let path: String
     private let overwrites: Bool
     private var isOpen = true
+    private var earlySync: EarlySync?
 
     /// - Throws: `.alreadyExists`, `.notFound` (no such directory), `.notPermitted`, `.noSpace`.
     package init(target: String, overwrites: Bool) throws(MediaError) {
@@ -50,15 +52,15 @@ package final class PartialFile {
     /// Starts to make the bytes durable on a thread of its own, so that what is done before `commit` costs no extra time. What the
     /// disk refuses is said by `commit`.
     package func startSync() {
-        let path = path
-        let thread = Thread { try? Self.sync(path) }
-        thread.name = "weft-sync"
-        thread.start()
+        guard isOpen, earlySync == nil else { return }
+        earlySync = EarlySync { [path] () throws(MediaError) in try Self.sync(path) }
     }
 
     /// Makes the bytes durable and gives them their name.
     package func commit() throws(MediaError) {
         guard isOpen else { throw MediaError(.storage, .invalidSettings, "\(target) is already finished.") }
+        // The system tells a lost write once, to whoever syncs first (fsync(2)): that one's word counts, too.
+        try earlySync?.join()
         try Self.sync(path)
         if !overwrites, link(path, target) == 0 {
             unlink(path)
@@ -104,5 +106,32 @@ package final class PartialFile {
             try check(weft_averror(errno), .storage, "\(path) could not be made durable.")
             return
         }
+    }
+}
+
+/// An fsync on a thread of its own.
+private final class EarlySync: Sendable {
+    private let done = DispatchSemaphore(value: 0)
+    private let failure = Mutex<MediaError?>(nil)
+
+    init(_ sync: @escaping @Sendable () throws(MediaError) -> Void) {
+        let thread = Thread { [self] in
+            do throws(MediaError) {
+                try sync()
+            } catch {
+                failure.withLock { $0 = error }
+            }
+            done.signal()
+        }
+        thread.name = "weft-sync"
+        thread.start()
+    }
+
+    /// Waits for the end; once.
+    func join() throws(MediaError) {
+        done.wait()
+        // A second call must not wait for ever.
+        done.signal()
+        if let failure = failure.withLock({ $0 }) { throw failure }
     }
 }

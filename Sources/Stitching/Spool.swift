@@ -1,5 +1,6 @@
 package import ClusterProtocol
 internal import Foundation
+internal import Media
 internal import SourceAccess
 
 /// The durable store of completed segments: one file a segment, in one directory a job.
@@ -51,8 +52,10 @@ package struct Spool: Sendable {
             directory: directory)
     }
 
-    package func openSegment(_ index: Int) throws(Failure) -> SpooledSegment {
-        try SpooledSegment(path: path(ofSegment: index), index: index)
+    /// - Parameter expectedHash: what `SpoolWriter.finish` returned; a file whose bytes have another hash does not open. `nil` does
+    ///   not look.
+    package func openSegment(_ index: Int, expectedHash: String? = nil) throws(Failure) -> SpooledSegment {
+        try SpooledSegment(path: path(ofSegment: index), index: index, expectedHash: expectedHash)
     }
 
     /// Removes the directory with everything in it.
@@ -166,11 +169,16 @@ package final class SpoolWriter {
         hash.update(bytes)
     }
 
-    /// Adds the table and the format, checks the slot's hash, syncs and renames. The name is durable after `Spool.sync`.
+    /// Checks the slot's hash, the table and the format, adds these two, syncs and renames. The name is durable after `Spool.sync`.
     ///
-    /// - Parameter expectedHash: XXH3-128 over the payload, as the slot computed it.
+    /// - Parameters:
+    ///   - expectedHash: XXH3-128 over the payload, as the slot computed it.
+    ///   - samples: how many the slot announced.
     /// - Returns: XXH3-128 over everything before the trailer, for `SpooledSegment.isIntact`.
-    package func finish(table: [UInt8], archive: [UInt8], expectedHash: String) throws(Failure) -> String {
+    package func finish(
+        table: [UInt8], archive: [UInt8], expectedHash: String, samples: Int? = nil
+    ) throws(Failure) -> String {
+        try check(table, archive, samples: samples)
         let payload = UInt64(size)
         let found = hash.finish()
         guard found == expectedHash else {
@@ -189,6 +197,25 @@ package final class SpoolWriter {
         descriptor = -1
         guard rename(temporary, path) == 0 else { throw Spool.failure("rename", temporary, errno: errno) }
         return whole
+    }
+
+    /// The payload's hash says nothing of these two: what cannot be read later is refused while it can be made again.
+    private func check(_ table: [UInt8], _ archive: [UInt8], samples: Int?) throws(Failure) {
+        let reason: String
+        do {
+            let parsed = try table.span.withUnsafeBytes { (bytes) throws(ProtocolError) in
+                try SampleTable(bytes: bytes, payloadBytes: size, samples: samples)
+            }
+            _ = try FormatDescription(archive: archive)
+            guard parsed.entries.contains(where: { $0.pts == SampleTable.noTime }) else { return }
+            reason = "a sample has no time"
+        } catch {
+            reason = "\(error)"
+        }
+        throw Failure(
+            .transport, "A segment arrived with a description that cannot be used: \(reason).",
+            advice: "It is encoded again; if it repeats, check that worker's memory and version.", retry: .elsewhere,
+            fault: .worker)
     }
 
     /// Forgets the attempt and removes its temporary file.

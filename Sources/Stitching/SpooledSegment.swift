@@ -19,12 +19,13 @@ package final class SpooledSegment: SegmentContent {
     private static let windowSize = 1 << 20
     private let payload: UInt64
 
-    init(path: String, index: Int) throws(Failure) {
+    init(path: String, index: Int, expectedHash: String? = nil) throws(Failure) {
         self.path = path
         self.index = index
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Spool.failure("open", path, errno: errno) }
         do throws(Failure) {
+            if let expectedHash, try Self.hash(descriptor, path) != expectedHash { throw Self.damaged(path) }
             let parts = try Self.readParts(descriptor, path)
             payload = parts.trailer.payload
             guard let table = parts.table.withUnsafeBytes({ try? SampleTable(bytes: $0) }),
@@ -117,29 +118,31 @@ package final class SpooledSegment: SegmentContent {
         return buffer
     }
 
-    /// Whether the file is whole: its parts add up and its bytes have this hash (XXH3-128 of everything before the trailer).
+    /// Whether the file is whole: it opens, and its bytes have this hash (XXH3-128 of everything before the trailer).
     package static func isIntact(path: String, hash expected: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
+        (try? SpooledSegment(path: path, index: 0, expectedHash: expected)) != nil
+    }
+
+    private static func hash(_ descriptor: Int32, _ path: String) throws(Failure) -> String {
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_size >= SpoolTrailer.size else { return false }
+        guard fstat(descriptor, &status) == 0 else { throw Spool.failure("read", path, errno: errno) }
+        guard status.st_size >= SpoolTrailer.size else { throw damaged(path) }
         var hash = ContentHash()
         var offset: UInt64 = 0
         let end = UInt64(status.st_size) - UInt64(SpoolTrailer.size)
         while offset < end {
             let count = Int(min(UInt64(windowSize), end - offset))
-            guard let bytes = try? read(descriptor, path, at: offset, count: count) else { return false }
-            hash.update(bytes)
+            hash.update(try read(descriptor, path, at: offset, count: count))
             offset += UInt64(count)
         }
-        return hash.finish() == expected
+        return hash.finish()
     }
 
     private static func damaged(_ path: String) -> Failure {
         Failure(
             .storage, "The spool file \(path) is short or altered.",
-            advice: "Its segment is encoded again; check the disk if it repeats.", retry: .retry, fault: .environment,
+            advice: "With --resume (or `weft retry`) its segment is encoded again; check the disk if it repeats.",
+            retry: .retry, fault: .environment,
             exitCode: .ioError)
     }
 }

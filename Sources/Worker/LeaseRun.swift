@@ -7,7 +7,8 @@ internal import Synchronization
 
 /// One lease at work on its own thread: runs the pipeline, cuts the samples into chunks, and spends credit to send them.
 ///
-/// It keeps what it has sent: a coordinator that was away gets it again (`Welcome.resume`), and the work is not lost.
+/// Over a link that can break it keeps what it has sent: a coordinator that was away gets it again (`Welcome.resume`), and the
+/// work is not lost.
 final class LeaseRun: SampleSink, @unchecked Sendable {
     let lease: Lease
     let gauge = LeaseGauge()
@@ -22,7 +23,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     // Guarded by `condition`.
     private let condition = NSCondition()
     private var credit: Int64
-    private var outbox = ChunkOutbox()
+    private var outbox: ChunkOutbox
     private var isPaused = false
     private var isAccepted = false
     private var isResultSent = false
@@ -44,6 +45,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
         self.sender = sender
         self.awaitsAcceptance = awaitsAcceptance
         credit = lease.credit
+        outbox = ChunkOutbox(keeps: awaitsAcceptance)
         chunk.reserveCapacity(lease.chunkBytes)
     }
 
@@ -225,9 +227,11 @@ private struct ChunkOutbox {
     private var position = 0
     private var offset: Int64 = 0
     private var kept = 0
-
     /// Bytes kept at most; a longer segment cannot be sent again.
-    private static let limit = 512 << 20
+    private let limit: Int
+
+    /// - Parameter keeps: whether what was sent may be wanted again.
+    init(keeps: Bool) { limit = keeps ? 512 << 20 : 0 }
 
     /// Nothing was let go of.
     var isComplete: Bool { base == 0 }
@@ -244,7 +248,7 @@ private struct ChunkOutbox {
     mutating func advance() {
         offset += Int64(frames[position - base].count)
         position += 1
-        guard kept > Self.limit, position - base == frames.count else { return }
+        guard kept > limit, position - base == frames.count else { return }
         frames.removeAll()
         base = position
         kept = 0

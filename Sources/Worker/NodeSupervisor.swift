@@ -67,7 +67,8 @@ package final class NodeSupervisor: Sendable {
     /// Lets every slot finish its lease and leave; none is replaced.
     package func drain() { draining.store(true, ordering: .releasing) }
 
-    /// Ends every slot, by force where it takes longer than a second, and waits for that. Call once.
+    /// Ends every slot, by force where it takes longer than a second, and waits for that. A process that even force does not end
+    /// at once (it hangs in a driver or on a dead network disk) is left to the system. Call once.
     package func stop() {
         stopping.store(true, ordering: .releasing)
         done.wait()
@@ -194,11 +195,16 @@ private struct SupervisorLoop {
         report(.unusable(failure))
     }
 
+    /// Nanoseconds to wait for processes that were killed.
+    private static let longestWait: UInt64 = 6_000_000_000
+
     mutating func stop() {
         for index in places.indices { places[index].child?.release() }
-        let deadline = LeaseGauge.now &+ 1_000_000_000
+        let start = LeaseGauge.now
         while places.contains(where: { $0.child != nil }) {
-            if LeaseGauge.now > deadline {
+            let waited = LeaseGauge.now &- start
+            if waited > Self.longestWait { break }
+            if waited > 1_000_000_000 {
                 for place in places { if let child = place.child { kill(child.pid, SIGKILL) } }
             }
             for index in places.indices where places[index].child?.reap() != nil { places[index].child = nil }

@@ -117,6 +117,8 @@ private final class SlotHandler: EndpointHandler {
     private var liveness: UInt64 = 60_000_000_000
     /// When the last hello went out that was not answered.
     private var helloSent: UInt64?
+    /// The lease that the last hello found at work: the answer is about this one and none that came since.
+    private var offered: LeaseName?
     private static let helloPatience: UInt64 = 5_000_000_000
 
     init(_ configuration: SlotConfiguration, sender: DealerSender, end: SlotEnd) {
@@ -133,6 +135,7 @@ private final class SlotHandler: EndpointHandler {
         if let helloSent, now &- helloSent < Self.helloPatience { return }
         helloSent = now
         let running = leases.isIdle ? nil : run
+        offered = running?.lease.lease
         let resume = running?.pause() == true ? running?.lease.lease : nil
         let hello = Hello(
             role: .slot, node: configuration.node, slot: configuration.index, incarnation: configuration.incarnation,
@@ -175,6 +178,11 @@ private final class SlotHandler: EndpointHandler {
         }
     }
 
+    func stopped(_ error: MessagingError?) {
+        // Nothing can be heard or said any more; the supervisor starts another process.
+        if error != nil { end.stop(.unreachable) }
+    }
+
     func connection(_ event: ConnectionEvent) {
         guard case .unauthorized = event.kind else { return }
         leave(
@@ -194,6 +202,8 @@ private final class SlotHandler: EndpointHandler {
         heartbeat = UInt64(max(0.1, welcome.heartbeatSeconds) * 1e9)
         liveness = UInt64(max(1, welcome.livenessSeconds) * 1e9)
         if let run, !leases.isIdle {
+            // A coordinator that was only slow has granted it before it read the hello: there is nothing to take up again.
+            guard run.lease.lease == offered else { return }
             if let resume = welcome.resume, resume.lease == run.lease.lease, resume.offset == 0 {
                 run.resume(credit: resume.credit)
             } else {

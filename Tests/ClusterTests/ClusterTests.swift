@@ -51,12 +51,23 @@ struct ClusterTests {
     @Test("A slot that lives but makes no frame is killed after the stall limit, and the job says which segment hangs")
     func hungFilter() throws {
         try workshop.makeClip(seconds: 4)
-        let endless = ["--filter", "realtime=limit=1000:speed=0.0001", "--stall-limit", "1", "--workers", "1"]
+        // After a second, so that the pictures the plan looks at pass.
+        let filter = "sendcmd=c='1 realtime speed 0.0001',realtime=limit=1000"
+        let endless = ["--filter", filter, "--stall-limit", "1", "--workers", "1"]
         let ending = try RunningExport.run(workshop, to: "never.mp4", endless)
         #expect(ending.code == 1)
         #expect(ending.words.contains("hung and was killed"))
         #expect((ending.failure["message"] as? String)?.contains("Segment 0") == true, "\(ending.failure)")
         #expect((ending.failure["advice"] as? String)?.contains("--resume") == true)
+        #expect(!FileManager.default.fileExists(atPath: workshop.file("never.mp4")) && workshop.leftovers.isEmpty)
+    }
+
+    @Test("A filter that hangs on the first pictures is told before anything is encoded")
+    func hungPlan() throws {
+        try workshop.makeClip(seconds: 4)
+        let endless = ["--filter", "realtime=limit=1000:speed=0.0001", "--stall-limit", "1"]
+        let ending = try RunningExport.run(workshop, to: "never.mp4", endless)
+        #expect(ending.code == 64 && ending.words.contains("--stall-limit"), "\(ending.words)")
         #expect(!FileManager.default.fileExists(atPath: workshop.file("never.mp4")) && workshop.leftovers.isEmpty)
     }
 
@@ -141,6 +152,56 @@ struct ClusterTests {
         #expect(try workshop.bytes("part.mp4") == workshop.bytes("whole.mp4"))
         #expect(workshop.leftovers.isEmpty && workshop.jobs.isEmpty)
         #expect(!sockets.contains { FileManager.default.fileExists(atPath: $0) })
+    }
+
+    @Test("A segment that the disk alters while the stitch waits fails the export; --resume encodes it again")
+    func bitRot() throws {
+        try workshop.makeClip(seconds: 16)
+        #expect(try RunningExport.run(workshop, to: "whole.mp4", Self.quick + ["--filter", "null"]).code == 0)
+        let export = try RunningExport(workshop, to: "part.mp4", Self.paced + ["--workers", "2"])
+        let slots = try awaited("two slots") { export.slots.count == 2 ? export.slots : nil }
+        try awaited("a segment") { workshop.spooled.isEmpty ? nil : true }
+        // What comes after this slot's segment has to wait for it.
+        kill(slots[0], SIGSTOP)
+        let before = workshop.spooled.count
+        try awaited("segments out of order") { workshop.spooled.count >= before + 2 ? true : nil }
+        let late = try #require(workshop.spooled.last)
+        let handle = try #require(FileHandle(forUpdatingAtPath: late))
+        try handle.seek(toOffset: 200)
+        try handle.write(contentsOf: Data("rot".utf8))
+        try handle.close()
+        kill(slots[0], SIGCONT)
+        let failed = try export.ending()
+        #expect(failed.code == 74 && failed.words.contains("short or altered"), "\(failed.words)")
+        let ending = try RunningExport.run(workshop, to: "part.mp4", Self.paced + ["--workers", "2", "--resume"])
+        #expect(ending.code == 0 && ending.words.contains("missing or altered"), "\(ending.words)")
+        #expect(try workshop.bytes("part.mp4") == workshop.bytes("whole.mp4"))
+    }
+
+    @Test("A copy that was killed leaves a file which the same command removes")
+    func killedCopy() throws {
+        try workshop.makeClip(seconds: 4)
+        let copy = ["--video-codec", "copy"]
+        // The proof and the fsync come after the stitch: wherever the kill falls, the rest is known.
+        let export = try RunningExport(workshop, to: "copy.mp4", copy)
+        try awaited("the note of the file") {
+            workshop.jobs.contains { FileManager.default.fileExists(atPath: workshop.state + "/exports/\($0)/traces") }
+                ? true : nil
+        }
+        export.signal(SIGKILL)
+        _ = try export.ending()
+        let ending = try RunningExport.run(workshop, to: "copy.mp4", copy + ["--overwrite"])
+        #expect(ending.code == 0 && ending.isProved, "\(ending.words)")
+        #expect(workshop.leftovers.isEmpty && workshop.jobs.isEmpty)
+    }
+
+    @Test("A URL is not resumed: nothing tells that it is still the same")
+    func resumedURL() throws {
+        let url = "file://" + workshop.file("clip.mp4")
+        try workshop.makeClip(seconds: 4)
+        let process = try RunningExport(workshop, from: url, to: "out.mp4", ["--resume"])
+        let ending = try process.ending()
+        #expect(ending.code == 64 && ending.words.contains("cannot be resumed"), "\(ending.words)")
     }
 
     /// One file altered, one cut off, one gone.

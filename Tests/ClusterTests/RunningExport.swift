@@ -34,7 +34,10 @@ final class RunningExport {
         let stem = workshop.path + "/log-" + UUID().uuidString.prefix(8)
         (output, errors) = (stem + ".out", stem + ".err")
         for path in [output, errors] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
-        let words = ["export", workshop.file(source), workshop.file(target), "--json", "--state", workshop.state]
+        let words = [
+            "export", source.contains("://") ? source : workshop.file(source), workshop.file(target), "--json",
+            "--state", workshop.state,
+        ]
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", "\(shell) && exec \"$@\"", "bash", Self.weft] + words + options
         process.standardInput = FileHandle.nullDevice

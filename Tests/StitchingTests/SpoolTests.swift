@@ -108,6 +108,29 @@ struct SpoolTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: spool.directory).isEmpty)
     }
 
+    @Test(
+        "A table or a format that cannot be read is refused as the worker's fault and leaves no file", arguments: 0..<5)
+    func badDescription(kind: Int) throws {
+        let folder = try ScratchFolder()
+        let spool = try Spool(directory: folder.file("spool"))
+        let segment = try Segment(seed: 1)
+        var (table, archive, samples) = (try segment.table.encoded(), segment.archive, segment.table.entries.count)
+        switch kind {
+        case 0: table.removeLast()
+        case 1: table[16 + 24] ^= 1  // the size of the first sample
+        case 2: table.replaceSubrange(16..<24, with: [0, 0, 0, 0, 0, 0, 0, 0x80])  // its time: none
+        case 3: archive.removeLast()
+        default: samples += 1
+        }
+        let failure = #expect(throws: Failure.self) {
+            let writer = try spool.makeWriter(segment: 0, lease: 1)
+            try segment.payload.withUnsafeBytes { try writer.append($0) }
+            _ = try writer.finish(table: table, archive: archive, expectedHash: segment.hash, samples: samples)
+        }
+        #expect(failure?.retry == .elsewhere && failure?.fault == .worker)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: spool.directory).isEmpty)
+    }
+
     @Test("A file cut off anywhere is not intact and does not open", arguments: 0..<40 as Range<UInt64>)
     func short(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
@@ -133,6 +156,8 @@ struct SpoolTests {
         bytes[place] ^= UInt8.random(in: 1...255, using: &random)
         let path = try folder.write(bytes, to: "segment-0.spool")
         #expect(!SpooledSegment.isIntact(path: path, hash: hash), "seed \(seed)")
+        let failure = #expect(throws: Failure.self) { try spool.openSegment(0, expectedHash: hash) }
+        #expect(failure?.boundary == .storage, "seed \(seed)")
         guard let read = try? spool.openSegment(0) else { return }
         for number in 0..<read.count {
             _ = try? read.sample(number, pts: 0, dts: 0, duration: 1, timeBase: .mpeg)
