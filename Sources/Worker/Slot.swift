@@ -117,6 +117,8 @@ private final class SlotHandler: EndpointHandler {
     private var liveness: UInt64 = 60_000_000_000
     /// When the last hello went out that was not answered.
     private var helloSent: UInt64?
+    /// What the slot worked on when it said hello. A lease that came later is none of the welcome's business.
+    private var helloRun: LeaseRun?
     private static let helloPatience: UInt64 = 5_000_000_000
 
     init(_ configuration: SlotConfiguration, sender: DealerSender, end: SlotEnd) {
@@ -133,6 +135,7 @@ private final class SlotHandler: EndpointHandler {
         if let helloSent, now &- helloSent < Self.helloPatience { return }
         helloSent = now
         let running = leases.isIdle ? nil : run
+        helloRun = running
         let resume = running?.pause() == true ? running?.lease.lease : nil
         let hello = Hello(
             role: .slot, node: configuration.node, slot: configuration.index, incarnation: configuration.incarnation,
@@ -193,7 +196,10 @@ private final class SlotHandler: EndpointHandler {
         helloSent = nil
         heartbeat = UInt64(max(0.1, welcome.heartbeatSeconds) * 1e9)
         liveness = UInt64(max(1, welcome.livenessSeconds) * 1e9)
+        let asked = helloRun
+        helloRun = nil
         if let run, !leases.isIdle {
+            guard run === asked else { return }
             if let resume = welcome.resume, resume.lease == run.lease.lease, resume.offset == 0 {
                 run.resume(credit: resume.credit)
             } else {
