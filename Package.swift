@@ -76,7 +76,7 @@ let package = Package(
         tests(of: "Media", ["MediaTime", "Support"]),
         tests(of: "SourceAccess", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "Support"]),
         // Whole exports, with the program itself; the ffmpeg programs are the judge.
-        .testTarget(name: "ExportTests", dependencies: ["weft"], swiftSettings: strict),
+        .testTarget(name: "ExportTests", dependencies: ["weft", "Support"], swiftSettings: strict),
         tests(of: "Stitching", ["ClusterProtocol", "Media", "MediaTime", "SourceAccess", "Support"]),
         tests(of: "Verification", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "SourceAccess", "Support"]),
         tests(of: "Worker", ["ClusterProtocol"]),

@@ -79,16 +79,3 @@ struct Report: Decodable {
     var warnings: [String]
     var losses: [String]
 }
-
-/// Real files, where there are any: the folder that `WEFT_MEDIA` names, else `../shared/media` beside the package.
-enum RealMedia {
-    static let folder: String? = {
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let candidates: [String?] = [
-            ProcessInfo.processInfo.environment["WEFT_MEDIA"],
-            package.deletingLastPathComponent().appendingPathComponent("shared/media").path,
-        ]
-        return candidates.compactMap { $0 }.first { FileManager.default.fileExists(atPath: $0) }
-    }()
-}

@@ -73,24 +73,17 @@ import Testing
 
     @Test("cancelling a task gives up its wait; the asset can be asked again")
     func cancelled() async throws {
-        try await ContainerFixtures.withFolder { folder in
-            let pipe = folder + "/pipe"
-            // Opening a FIFO that nobody writes to blocks: a resource that never answers.
-            #expect(mkfifo(pipe, 0o600) == 0)
-            let writer = open(pipe, O_RDWR | O_NONBLOCK)
-            defer { close(writer) }
-            let asset = Asset(location: pipe)
-            let task = Task { try await asset.load(.tracks) }
-            while isUnknown(asset.status(of: .tracks)) { await Task.yield() }
-            task.cancel()
-            let error = await #expect(throws: MediaError.self) { try await task.value }
-            #expect(error?.reason == .cancelled)
-            guard case .cancelled = asset.status(of: .tracks) else {
-                Issue.record("tracks should be cancelled")
-                return
-            }
-            // The thread is still in read(2), which only data can end; what comes now is no media.
-            #expect(write(writer, "x", 1) == 1)
+        // A server that takes connections and never answers: a resource that opening waits for.
+        let server = try SilentServer()
+        let asset = Asset(location: "http://127.0.0.1:\(server.port)/film.mp4")
+        let task = Task { try await asset.load(.tracks) }
+        while isUnknown(asset.status(of: .tracks)) { await Task.yield() }
+        task.cancel()
+        let error = await #expect(throws: MediaError.self) { try await task.value }
+        #expect(error?.reason == .cancelled)
+        guard case .cancelled = asset.status(of: .tracks) else {
+            Issue.record("tracks should be cancelled")
+            return
         }
     }
 
@@ -106,4 +99,29 @@ import Testing
         #expect(error?.reason == .cancelled)
         #expect(try await asset.load(.tracks).count == 1)
     }
+}
+
+/// Listens on a free loopback port and never says a word.
+private final class SilentServer: Sendable {
+    let port: UInt16
+    private let descriptor: Int32
+
+    init() throws {
+        let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = server
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+                bind(server, raw, length) == 0 && listen(server, 4) == 0
+                    && getsockname(server, raw, &length) == 0
+            }
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        try #require(code)
+    }
+
+    deinit { close(descriptor) }
 }

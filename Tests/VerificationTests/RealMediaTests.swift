@@ -5,6 +5,7 @@ internal import SegmentPlan
 internal import SourceAccess
 internal import Testing
 internal import Verification
+internal import Support
 
 @Suite("Pictures at joins of real files")
 struct RealMediaTests {

@@ -1,8 +1,8 @@
 import Foundation
 
 /// Real files, where there are any: the folder that `WEFT_MEDIA` names, else `../shared/media` beside the package.
-enum RealMedia {
-    static let folder: String? = {
+package enum RealMedia {
+    package static let folder: String? = {
         let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let candidates: [String?] = [
@@ -13,7 +13,7 @@ enum RealMedia {
     }()
 
     /// The file's path, or `nil` with a word on why there is no test.
-    static func path(_ name: String) -> String? {
+    package static func path(_ name: String) -> String? {
         guard let folder else {
             print("skipped: no folder of real media (set WEFT_MEDIA)")
             return nil
@@ -26,4 +26,8 @@ enum RealMedia {
         return path
     }
 
+    package static var all: [String] {
+        guard let folder, let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return [] }
+        return names.filter { !$0.hasPrefix(".") && !$0.hasSuffix(".tsv") && !$0.hasSuffix(".md") }.sorted()
+    }
 }
