@@ -40,7 +40,11 @@ struct JobDirectory {
         let id = JobID(plan.id)
         do throws(JobStoreError) {
             let isKnown = try store.job(id) != nil
-            if isKnown, !resume { try store.deleteJob(id) }
+            var dropped = 0
+            if isKnown, !resume {
+                dropped = try store.progress(of: id).finished.count
+                try store.deleteJob(id)
+            }
             let keeps = isKnown && resume
             spool.clean(keepsSegments: keeps)
             if keeps {
@@ -55,7 +59,11 @@ struct JobDirectory {
                 notices =
                     resume
                     ? ["There is no unfinished work of this source with these settings; starting from the beginning."]
-                    : []
+                    : dropped > 0
+                        ? [
+                            "Starting anew: \(dropped) finished segments of an earlier run are dropped; --resume keeps them."
+                        ]
+                        : []
             }
             firstLease = try store.reserveLeases(1 << 20).lowerBound
         } catch {

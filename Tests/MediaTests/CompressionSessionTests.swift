@@ -10,7 +10,7 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
     var pixelFormat = "yuv420p"
     var options: [String: String]
     /// Enough to tell the right picture from its neighbours.
-    var likeness: Double = 25
+    var likeness: Double = 15
 
     var testDescription: String { name }
     static let all = [
@@ -44,7 +44,12 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
         let decoded = try decode(samples, format)
         #expect(decoded.compactMap(\.pts) == Array(0..<30))
         guard encoder.likeness > 0 else { return }
-        for (original, copy) in zip(source, decoded) { #expect(likeness(original, copy) > encoder.likeness) }
+        // Each picture is itself and no neighbour; how close depends on the encoder's version.
+        for (index, copy) in decoded.enumerated() {
+            let scores = source.map { likeness($0, copy) }
+            #expect(scores[index] > encoder.likeness)
+            #expect(scores.indices.max { scores[$0] < scores[$1] } == index)
+        }
     }
 
     @Test("Variable times in fine units come back exactly", arguments: TestEncoder.all, [12_800, 90_000, 1000])

@@ -63,6 +63,7 @@ enum ExportCommand {
 
     private static let run: @Sendable (Invocation) async throws -> ExitCode = { invocation in
         let request = try ExportRequest(invocation)
+        if let path = request.reportPath { try JSONOutput.check(path) }
         // A variable says where a coordinator is, not that every export is for it.
         if invocation.has("coordinator") { return try await submit(request, invocation) }
         let style = TerminalStyle(isTerminal: StandardStream.error.isTerminal, environment: invocation.environment)

@@ -1,3 +1,4 @@
+internal import ClusterProtocol
 internal import Foundation
 
 /// One JSON document: sorted keys in snake_case, so that equal results are equal text.
@@ -13,6 +14,17 @@ enum JSONOutput {
 
     static func print(_ value: some Encodable) throws {
         try StandardStream.output.write(document(value))
+    }
+
+    /// Refuses a report's path before the work, not after it.
+    static func check(_ path: String) throws(Failure) {
+        let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard access(directory, W_OK) != 0 else { return }
+        let code = errno
+        throw Failure(
+            .storage, "The report \(path) cannot be created: \(String(cString: strerror(code))).",
+            advice: "Name a directory that is there and that you may write to.", fault: .settings, code: code,
+            exitCode: .cannotCreate)
     }
 
     /// Writes a document to a file under a temporary name first, so that a reader never sees half of one.

@@ -1,3 +1,4 @@
+internal import ClusterProtocol
 internal import Foundation
 
 /// Standard output and standard error, unbuffered, so that nothing is lost at an abrupt end and the two keep their order.
@@ -22,18 +23,27 @@ struct StandardStream: Sendable {
         return Int(size.ws_col)
     }
 
+    private static func complain(_ code: Int32) -> Never {
+        error.write("weft: standard output cannot be written: \(String(cString: strerror(code))).\n")
+        exit(ExitCode.ioError.rawValue)
+    }
+
     func write(_ text: String) {
         write(Data(text.utf8))
     }
 
-    /// A reader that went away is no reason to stop an export: what cannot be written is dropped.
+    /// A reader that went away is no reason to stop an export: what cannot be written is dropped. A full disk behind standard output
+    /// is another matter: what was asked for is not there, and the exit code says so.
     func write(_ data: Data) {
         data.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return }
+                guard count > 0 else {
+                    if descriptor == Self.output.descriptor, errno != EPIPE { Self.complain(errno) }
+                    return
+                }
                 rest = rest.dropFirst(count)
             }
         }

@@ -9,9 +9,9 @@ extension JobReport {
             "  \(Wording.count(frames, "frame")), \(Wording.clock(duration.seconds))"
                 + (bytes.map { ", \(Wording.bytes($0))" } ?? ""),
             slots == 0
-                ? "  \(Wording.clock(wallSeconds)) to copy the picture as it is: \(Wording.decimal(realtime, 1))x real time"
+                ? "  \(Wording.clock(wallSeconds)) to copy the picture as it is: \(Wording.decimal(realtime, realtime < 1 ? 2 : 1))x real time"
                 : "  \(Wording.clock(wallSeconds)) for \(Wording.count(segments, "segment")) on \(Wording.count(slots, "slot")): "
-                    + "\(Wording.decimal(realtime, 1))x real time, \(Wording.percent(efficiency)) of the slots' time spent encoding",
+                    + "\(Wording.decimal(realtime, realtime < 1 ? 2 : 1))x real time, \(Wording.percent(efficiency)) of the slots' time spent encoding",
         ]
         if let proof { lines.append("  proof: " + proof.sentence) }
         if attempts > segments {
