@@ -88,7 +88,7 @@ let package = Package(
         // The built program on real files and short clips, judged by ffprobe; and the pure parts that decide the picture.
         .testTarget(
             name: "PictureTests",
-            dependencies: ["weft", "Coordinator", "ClusterProtocol", "Media", "MediaTime", "Support"],
+            dependencies: ["weft", "Coordinator", "ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "Support"],
             swiftSettings: strict),
         // What several test targets need.
         .target(name: "Support", path: "Tests/Support", swiftSettings: strict),

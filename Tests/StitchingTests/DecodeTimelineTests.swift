@@ -121,4 +121,16 @@ struct DecodeTimelineTests {
         #expect(try timeline.decodeTimes(for: [7]) == [4])
         #expect(DecodeTimeline.depth(of: []) == 0)
     }
+
+    @Test("The times before the first picture step back by the shortest frame of the first segment")
+    func shortestStep() throws {
+        var timeline = DecodeTimeline(depth: 2)
+        #expect(try timeline.decodeTimes(for: [0, 1000, 1040, 1080]) == [-80, -40, 0, 1000])
+    }
+
+    @Test("A first time at the end of the number range is refused")
+    func outOfRange() {
+        var timeline = DecodeTimeline(depth: 2)
+        #expect(throws: Failure.self) { try timeline.decodeTimes(for: [.min + 1, .min + 3]) }
+    }
 }
