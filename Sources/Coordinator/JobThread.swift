@@ -228,12 +228,15 @@ final class JobThread: Sendable {
         let records = try store.use { (store) throws(JobStoreError) in try store.segments(of: id) }
         var intact: [Int: AcceptedSegment] = [:]
         var open: [Int] = []
+        // Nothing tells whether a URL still gives the bytes that the finished segments were made from.
+        let isSameSource = !order.source.contains("://")
         for record in records {
             switch record {
             case .pending: break
             case .failed(let index, _): open.append(index)
             case .finished(let segment):
-                if SpooledSegment.isIntact(path: spool.path(ofSegment: segment.index), hash: segment.hash) {
+                if isSameSource, SpooledSegment.isIntact(path: spool.path(ofSegment: segment.index), hash: segment.hash)
+                {
                     intact[segment.index] = segment
                 } else {
                     open.append(segment.index)

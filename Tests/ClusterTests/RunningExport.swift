@@ -35,7 +35,7 @@ final class RunningExport {
         (output, errors) = (stem + ".out", stem + ".err")
         for path in [output, errors] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
         let words = [
-            "export", source.contains("://") ? source : workshop.file(source), workshop.file(target), "--json",
+            "export", workshop.file(source), workshop.file(target), "--json",
             "--state", workshop.state,
         ]
         process.executableURL = URL(fileURLWithPath: "/bin/bash")

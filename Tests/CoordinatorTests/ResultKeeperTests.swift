@@ -1,6 +1,7 @@
 import ClusterProtocol
 import Foundation
 import JobStore
+import Media
 import Scheduling
 import SourceAccess
 import Stitching
@@ -28,7 +29,11 @@ import Testing
     private func keep(
         _ segment: Int, lease: UInt64, announced: String?, _ keeper: ResultKeeper, _ spool: Spool,
         _ storage: SerialThread, done: @escaping @Sendable (Failure?) -> Void
-    ) {
+    ) throws {
+        let picture = FrameFormat(width: 64, height: 48, pixelFormat: "yuv420p", timeBase: .milliseconds)
+        let archive = try CompressionSession(settings: CompressionSettings(encoder: "libx264", video: picture)).format
+            .archive()
+        let table = try SampleTable(entries: [.init(pts: 0, dts: 0, duration: 1, size: 1000, flags: .sync)]).encoded()
         let bytes = [UInt8](repeating: UInt8(segment), count: 1000)
         var hash = ContentHash()
         hash.update(bytes)
@@ -40,12 +45,15 @@ import Testing
         keeper.keep(
             job, receiver, in: spool,
             finish: { (receiver) throws(Failure) in
-                let file = try receiver.finish(result, archive: [1], table: [2])
+                let file = try receiver.finish(result, archive: archive, table: table)
                 return AcceptedSegment(
                     index: segment, lease: LeaseID(lease), worker: WorkerID(node: "n", slot: 0, incarnation: 1),
                     spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash, frames: 1,
                     encodeSeconds: 0)
-            }, done: done)
+            },
+            done: { outcome in
+                if case .failure(let failure) = outcome { done(failure) } else { done(nil) }
+            })
     }
 
     private func finished(_ store: JobStore) throws -> [Int] {
@@ -58,7 +66,7 @@ import Testing
         try withKeeper { keeper, spool, storage, store in
             for segment in 0..<40 {
                 let hash = segment == 7 ? String(repeating: "0", count: 32) : nil
-                keep(segment, lease: UInt64(segment + 1), announced: hash, keeper, spool, storage) { failure in
+                try keep(segment, lease: UInt64(segment + 1), announced: hash, keeper, spool, storage) { failure in
                     failures.withLock { $0[segment] = .some(failure) }
                 }
             }
@@ -80,7 +88,7 @@ import Testing
         let failures = Mutex<[Int]>([])
         try withKeeper { keeper, spool, storage, store in
             for (segment, lease) in [(0, 1), (1, 1), (2, 3)] {
-                keep(segment, lease: UInt64(lease), announced: nil, keeper, spool, storage) { failure in
+                try keep(segment, lease: UInt64(lease), announced: nil, keeper, spool, storage) { failure in
                     if failure != nil { failures.withLock { $0.append(segment) } }
                 }
             }
