@@ -34,8 +34,9 @@ final class RunningExport {
         let stem = workshop.path + "/log-" + UUID().uuidString.prefix(8)
         (output, errors) = (stem + ".out", stem + ".err")
         for path in [output, errors] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
+        let location = source.hasPrefix("http") ? source : workshop.file(source)
         let words = [
-            "export", workshop.file(source), workshop.file(target), "--json",
+            "export", location, workshop.file(target), "--json",
             "--state", workshop.state,
         ]
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
