@@ -146,7 +146,9 @@ extension OptionTable {
     static let result: [OptionEntry] = [
         OptionEntry(
             name: "preset", letter: "p", value: "NAME",
-            help: "Start from a preset: a name, or the path of a JSON5 file. Other options beat it.",
+            help:
+                "Start from a preset: web-h264, archive-hevc, small-av1, prores-edit, sdr-h264, copy, one of yours, or the "
+                + "path of a JSON5 file. Other options beat it.",
             group: .result, completion: .presets),
         OptionEntry(
             name: "video-codec", letter: "c", value: "CODEC",
