@@ -44,11 +44,12 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
         let decoded = try decode(samples, format)
         #expect(decoded.compactMap(\.pts) == Array(0..<30))
         guard encoder.likeness > 0 else { return }
-        // Each picture is itself and no neighbour; how close depends on the encoder's version.
+        // Each picture is itself or, where an encoder's version is coarse, close to it; none from elsewhere.
         for (index, copy) in decoded.enumerated() {
             let scores = source.map { likeness($0, copy) }
             #expect(scores[index] > encoder.likeness)
-            #expect(scores.indices.max { scores[$0] < scores[$1] } == index)
+            let best = try #require(scores.indices.max { scores[$0] < scores[$1] })
+            #expect(abs(best - index) <= 2)
         }
     }
 

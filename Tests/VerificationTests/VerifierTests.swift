@@ -145,8 +145,13 @@ struct VerifierTests {
     @Test("a rotation that is dropped is caught")
     func rotation() throws {
         guard Clips.source != nil else { return }
-        let source = try #require(Clips.make("turned.mp4", "-i SOURCE -map 0:v -c copy -metadata:s:v:0 rotate=90"))
-        let output = try #require(Clips.make("upright.mp4", "-i \(source) -c copy -metadata:s:v:0 rotate=0"))
+        // ffmpeg 6 and later turn by an option of the input, ffmpeg 5 by a tag of the output.
+        let source = try #require(
+            Clips.make("turned.mp4", "-display_rotation 90 -i SOURCE -map 0:v -c copy")
+                ?? Clips.make("turned5.mp4", "-i SOURCE -map 0:v -c copy -metadata:s:v:0 rotate=90"))
+        let output = try #require(
+            Clips.make("upright.mp4", "-display_rotation 0 -i \(source) -c copy")
+                ?? Clips.make("upright5.mp4", "-i \(source) -c copy -metadata:s:v:0 rotate=0"))
         let report = try Verifier(source: source, output: output, full: false).report()
         #expect(report.findings.contains { $0.kind == .rotation }, "\(report.findings)")
     }
