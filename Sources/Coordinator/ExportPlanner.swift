@@ -57,7 +57,7 @@ struct ExportPlanner {
         } catch {
             throw Failure(error, role: .source)
         }
-        video = try Self.pictureTrack(of: demuxer, source: order.source)
+        video = try PictureTrack.find(in: demuxer.tracks, of: order.source)
     }
 
     func plan() throws(Failure) -> PlannedExport {
@@ -133,25 +133,6 @@ struct ExportPlanner {
 
     private var sourceReference: SourceReference {
         SourceReference(location: order.source, fingerprint: fingerprint, videoTrack: video.index)
-    }
-
-    /// The first track that is a film and not a cover picture.
-    static func pictureTrack(of demuxer: Demuxer, source: String) throws(Failure) -> Track {
-        let candidates = demuxer.tracks.filter {
-            $0.mediaType == .video && !$0.disposition.contains(.attachedPicture)
-        }
-        guard let track = candidates.first else {
-            throw Failure(
-                .asset, "\(source) has no video track.", advice: "`weft probe` shows what the file holds.",
-                exitCode: .badSource)
-        }
-        guard !track.isEncrypted else {
-            throw Failure(
-                .asset, "The video track of \(source) is encrypted.",
-                advice: "Decrypt the file first; Weft holds no keys.",
-                exitCode: .badSource)
-        }
-        return track
     }
 
     private func container() throws(Failure) -> Container {

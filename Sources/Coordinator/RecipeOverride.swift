@@ -1,5 +1,6 @@
 internal import ClusterProtocol
 internal import Media
+internal import SourceAccess
 internal import MediaTime
 
 extension JobRunner {
@@ -11,7 +12,7 @@ extension JobRunner {
         } catch {
             throw Failure(error, role: .source)
         }
-        let track = try ExportPlanner.pictureTrack(of: demuxer, source: order.source)
+        let track = try PictureTrack.find(in: demuxer.tracks, of: order.source)
         let fresh = try RecipeResolver(
             settings: settings, track: track, container: plan.stitch.container, seconds: plan.duration.seconds,
             audioBitrate: 0
