@@ -1,0 +1,165 @@
+internal import ClusterProtocol
+internal import Foundation
+internal import JobStore
+internal import Messaging
+internal import Scheduling
+internal import SegmentPlan
+internal import SourceAccess
+internal import Stitching
+
+/// What the scheduler wants done: leases to grant and revoke, results to store, and what to tell whom about it.
+extension CoordinatorHandler {
+    func handle(_ event: Event) {
+        for action in scheduler.handle(event, now: now) {
+            desk?.noted(action)
+            perform(action)
+        }
+    }
+
+    func proves(_ lease: OpenLease) -> Bool {
+        options.provesEncoders && jobs[lease.grant.job]?.recipe.encoder != "copy"
+    }
+
+    func notice(_ job: JobID? = nil, _ text: String) {
+        for (id, runtime) in jobs where job == nil || job == id { runtime.telemetry.notice(text) }
+    }
+
+    func perform(_ action: Action) {
+        switch action {
+        case .grant(let grant): send(grant)
+        case .revoke(let fence, let worker, let reason):
+            let job = leases[fence]?.grant.job
+            drop(fence)
+            if let identity = identities[worker], let job {
+                revoke(LeaseName(job: job.text, fence: fence.number), reason.rawValue, identity)
+            }
+        case .store(let fence, let job, let segment): storeResult(fence, job, segment)
+        case .discard(let fence, _): drop(fence)
+        case .nondeterminism(let job, let segment, _, _):
+            notice(
+                job,
+                "Segment \(segment): two slots gave different bytes; the first result is kept. The encoder is not deterministic."
+            )
+        case .segmentFinished(let job, let segment, let fence): finished(job, segment, fence)
+        case .segmentFailed(let job, let segment, let failure):
+            notice(job, "Segment \(segment) failed for good: \(failure.message)")
+            jobs[job]?.failed.append((segment, failure))
+        case .jobChanged(let job, let state): changed(job, state)
+        case .quarantine(let node, let encoder, _, let failure):
+            notice(nil, "\(node) gets no more \(encoder) work for a while: \(failure.message)")
+        case .record(let occurrence): record(occurrence)
+        }
+    }
+
+    func send(_ grant: Grant) {
+        guard let job = jobs[grant.job], let identity = identities[grant.worker],
+            job.segments.indices.contains(grant.segment)
+        else { return }
+        let lease = OpenLease(grant, spool: job.spool)
+        leases[grant.lease] = lease
+        // The slot does both in turn, so the answer is here before the first result can be.
+        if proves(lease), proofs.begin(grant.worker, grant.job) {
+            send(.prove(Prove(job: job.id.text, recipe: job.recipe)), to: identity)
+        }
+        send(
+            .lease(
+                Lease(
+                    lease: LeaseName(job: job.id.text, fence: grant.lease.number),
+                    recipe: job.recipe(ofSegment: grant.segment), source: job.source,
+                    segment: job.segments[grant.segment], credit: Self.credit, stallSeconds: job.stallSeconds)),
+            to: identity)
+    }
+
+    func drop(_ fence: Fence) {
+        guard let lease = leases.removeValue(forKey: fence) else { return }
+        storage.perform { lease.receiver.cancel() }
+    }
+
+    private func storeResult(_ fence: Fence, _ job: JobID, _ segment: Int) {
+        guard let lease = leases[fence], let result = lease.result, let payload = pendingPayload[fence],
+            payload.count >= 2
+        else { return }
+        let archive = payload[0].bytes
+        let table = payload.dropFirst().flatMap(\.bytes)
+        let link = link
+        let frames = result.frames
+        storing += 1
+        keeper.keep(job, lease.receiver, in: lease.spool) { (receiver) throws(Failure) in
+            let file = try receiver.finish(result, archive: archive, table: table)
+            return AcceptedSegment(
+                index: segment, lease: fence, worker: lease.grant.worker,
+                spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash, frames: frames,
+                encodeSeconds: result.seconds)
+        } done: { outcome in
+            link.perform { $0.settle(fence, outcome) }
+        }
+    }
+
+    private func settle(_ fence: Fence, _ outcome: Result<String, Failure>) {
+        storing -= 1
+        switch outcome {
+        case .success(let hash):
+            storageTrouble = nil
+            leases[fence]?.fileHash = hash
+            handle(.resultStored(fence))
+        case .failure(let failure) where failure.fault == .worker: handle(.resultRejected(fence, failure))
+        case .failure(let failure): handle(.storeFailed(fence, failure))
+        }
+        while storing < Self.mostStoring, !waiting.isEmpty { handle(.workerReady(waiting.removeFirst())) }
+    }
+
+    private func finished(_ id: JobID, _ segment: Int, _ fence: Fence) {
+        guard let lease = leases.removeValue(forKey: fence), let result = lease.result, let hash = lease.fileHash
+        else { return }
+        jobs[id]?.acceptedFrames += result.frames
+        jobs[id]?.acceptedBytes += result.bytes
+        jobs[id]?.encodeSeconds += result.seconds
+        jobs[id].map { jobs[id]?.stages = $0.stages + result.stageSeconds }
+        jobs[id]?.warnings += result.warnings
+        jobs[id]?.workers.insert(SlotPlace(lease.grant.worker))
+        tallies[SlotPlace(lease.grant.worker), default: WorkerTally()].add(result)
+        jobs[id]?.board.accept(segment, hash: hash)
+        if let identity = identities[lease.grant.worker] {
+            send(.accepted(Accepted(lease: LeaseName(job: id.text, fence: fence.number))), to: identity)
+        }
+    }
+
+    private func changed(_ id: JobID, _ state: JobState) {
+        if state.isOver { desk?.settled(id, state) }
+        guard state == .failed || state == .cancelled else { return }
+        jobs[id]?.board.fail(
+            jobs[id]?.failure ?? scheduler.jobStatus(id)?.lastFailure
+                ?? Failure(.cancelled, "The job was cancelled.", exitCode: .interrupted))
+    }
+
+    private func record(_ occurrence: Occurrence) {
+        switch occurrence {
+        case .leaseEnded(let fence, let worker, let job, let segment, let state, let failure):
+            // A finished lease is settled by `segmentFinished`, which needs its account.
+            if state != .finished {
+                drop(fence)
+                // Whatever ended it, a slot that still holds it need not wait for word about its result.
+                if let identity = identities[worker] {
+                    revoke(LeaseName(job: job.text, fence: fence.number), "ended", identity)
+                }
+            }
+            if state == .failed, let failure, failure.boundary != .storage {
+                let place = "\(worker.node)/\(worker.slot)"
+                notice(job, "Segment \(segment) failed on \(place) and runs again: \(failure.message)")
+                jobs[job]?.warnings.append("Segment \(segment) failed once on \(place): \(failure.message)")
+            }
+        case .jobHeld(let job, _, let failure):
+            guard storageTrouble == nil else { break }
+            storageTrouble = (clock, failure)
+            let patience = options.storagePatience.map { " Trying again for \(Int($0)) s." } ?? " Trying again."
+            notice(job, "\(failure.message)\(patience) \(failure.advice)")
+        case .nodeBarred(let job, let node, let failure):
+            notice(job, "\(node) cannot work on this job: \(failure.message)")
+        case .reattached(let fence, let worker, let job, let segment):
+            guard let runtime = jobs[job] else { return }
+            let grant = Grant(lease: fence, worker: worker, job: job, segment: segment, isSpeculative: false)
+            leases[fence] = OpenLease(grant, spool: runtime.spool)
+        case .workerJoined, .workerLost, .nodeReleased, .nodeDrained, .ignored: break
+        }
+    }
+}
