@@ -81,10 +81,11 @@ struct JobRunner: Sendable {
         willCommit: (JobReport.Proof) throws(Failure) -> Void = { _ in }
     ) throws(Failure) -> JobReport.Proof {
         output.startSync()
-        let proof = try prove(plan, stitch: stitch, spool: spool, output: output)
+        let verdict = try prove(plan, stitch: stitch, spool: spool, output: output)
+        let proof = verdict.proof
         guard proof.pass else {
             output.discard()
-            throw failed(proof)
+            throw failed(verdict)
         }
         try willCommit(proof)
         do {
@@ -97,30 +98,41 @@ struct JobRunner: Sendable {
 
     private func prove(
         _ plan: PlannedExport, stitch: StitchResult, spool: Spool?, output: PartialFile
-    ) throws(Failure) -> JobReport.Proof {
+    ) throws(Failure) -> ExportProof.Verdict {
         try plan.refuse(losses: stitch.losses)
-        var proof = try ExportProof(
+        var verdict = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
-            slack: stitch.largestMove, interrupt: interrupt
+            slack: stitch.largestMove, isCopy: plan.stitch.copiesPicture, interrupt: interrupt
         ).verdict(segmentCount: plan.segments.count) { (index) throws(Failure) in
             guard let spool else { return stitch.copiedTimes[index] }
             return try spool.openSegment(index).presentationTimes.sorted()
-        }.proof
+        }
+        var proof = verdict.proof
         // The file holds what the segments held; whether those held what the source holds was seen while stitching.
         proof.sourceFrames = plan.keepsFrames ? stitch.sourceFrames : proof.outputFrames
         if plan.keepsFrames {
             proof.missing += stitch.missing
             proof.duplicated += stitch.surplus
             proof.pass = proof.pass && stitch.missing == 0 && stitch.surplus == 0
+            if stitch.missing + stitch.surplus > 0 {
+                let places = stitch.examples.prefix(4).compactMap { try? MediaTime(ticks: $0, in: plan.stitch.timeBase) }
+                    .map { String(format: "%.3f s", $0.seconds) }.joined(separator: ", ")
+                verdict.complaints.append(
+                    "The segments lack \(stitch.missing) pictures of the source and have \(stitch.surplus) that it has not, "
+                        + "first at \(places) of the source.")
+            }
         }
-        return proof
+        verdict.proof = proof
+        return verdict
     }
 
-    private func failed(_ proof: JobReport.Proof) -> Failure {
-        Failure(
+    private func failed(_ verdict: ExportProof.Verdict) -> Failure {
+        let proof = verdict.proof
+        return Failure(
             .finalization,
             "The output does not hold what the source holds: \(proof.sourceFrames) source frames, \(proof.outputFrames) in the "
-                + "output, \(proof.missing) missing, \(proof.duplicated) twice, largest time error \(proof.maxPTSError) s.",
+                + "output, \(proof.missing) missing, \(proof.duplicated) twice, largest time error \(proof.maxPTSError) s. "
+                + verdict.complaints.joined(separator: " "),
             advice:
                 "Nothing was written under the final name. Run the same command with --resume to go on from the finished "
                 + "segments, and report this source.", retry: .retry, fault: .source)

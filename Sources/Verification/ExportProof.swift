@@ -13,6 +13,7 @@ package struct ExportProof {
     private let origin: MediaTime
     private let shift: MediaTime
     private let slack: MediaTime
+    private let isCopy: Bool
     private let interrupt: InterruptFlag
 
     /// - Parameters:
@@ -21,15 +22,17 @@ package struct ExportProof {
     ///   - origin: source time that is zero in the output.
     ///   - shift: added to every output time, where the container holds nothing negative.
     ///   - slack: by how much pictures were moved, knowingly, because the container cannot tell their times apart.
+    ///   - isCopy: the picture's samples are the source's own, which may begin without a keyframe.
     package init(
         output: String, timeBase: TimeBase, origin: MediaTime, shift: MediaTime, slack: MediaTime = .zero,
-        interrupt: InterruptFlag = InterruptFlag()
+        isCopy: Bool = false, interrupt: InterruptFlag = InterruptFlag()
     ) {
         self.output = output
         self.timeBase = timeBase
         self.origin = origin
         self.shift = shift
         self.slack = slack
+        self.isCopy = isCopy
         self.interrupt = interrupt
     }
 
@@ -104,7 +107,7 @@ package struct ExportProof {
         for time in window.drain() { try comparison.take(time, next: next) }
         try comparison.finish(next: next)
 
-        var complaints = order.complaints
+        var complaints = order.complaints(startsAnywhere: isCopy)
         if untimed > 0 { complaints.append("\(untimed) samples of the output have no presentation time.") }
         return verdict(comparison, clock, untimed: untimed, complaints: complaints)
     }
