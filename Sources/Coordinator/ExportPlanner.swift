@@ -68,16 +68,24 @@ struct ExportPlanner {
 
         try refuseEarly(video, container: container, audioBitrate: selection.expectedBitrate)
 
-        let index = try SourceIndexer(
+        let indexer = SourceIndexer(
             location: order.source, track: video, target: settings.segmentDuration,
             cuts: settings.videoCodec == .copy ? [settings.start, settings.end].compactMap(\.self) : [],
-            interrupt: interrupt
-        ).makeIndex(demuxer)
+            interrupt: interrupt)
+        var index = try indexer.makeIndex(demuxer)
         try checkSpan(index)
         let counting = countingFilters(settings)
         if !counting.isEmpty { settings.segmentDuration = .positiveInfinity }
-        let range = try self.range(settings, index: index, track: video)
-        let plan = try self.plan(index, settings: settings, range: range, isCopy: settings.videoCodec == .copy)
+        var range = try self.range(settings, index: index, track: video)
+        var plan = try self.plan(index, settings: settings, range: range, isCopy: settings.videoCodec == .copy)
+        let target = settings.segmentDuration ?? SegmentPlan.defaultTarget
+        let splitting: LongGroupSplitting = settings.videoCodec == .copy ? .never : settings.longGroups
+        if splitting != .never, index.lacksInnerCuts(for: plan, target: target) {
+            index = try indexer.makeIndex(everySample: true)
+            try checkSpan(index)
+            range = try self.range(settings, index: index, track: video)
+            plan = try self.plan(index, settings: settings, range: range, isCopy: false)
+        }
         if settings.videoCodec == .copy, let first = plan.segments.first { try checkPreRoll(first, in: container) }
         guard let first = plan.segments.first, let last = plan.segments.last else {
             throw Failure(.asset, "\(order.source) has no picture in that range.", exitCode: .badSource)
@@ -95,6 +103,13 @@ struct ExportPlanner {
             audioBitrate: selection.expectedBitrate, pictures: pictures
         ).resolve()
         try check(resolved.codecName, fits: container)
+        let recipe = resolved.recipe
+        let cost = CodingCost.ratio(
+            encoder: recipe.encoder, options: recipe.options, codec: video.format.codecName,
+            scale: Double(recipe.width * recipe.height) / Double(max(1, video.format.width * video.format.height)))
+        if let groups = LongGroups(splitting, costRatio: cost) {
+            plan = groups.split(plan, index.keyframes, target: target)
+        }
         var planned = try assemble(
             container: container, selection: selection, index: index, plan: plan, resolved: resolved,
             isRanged: range.start != nil || range.end != nil)

@@ -14,6 +14,8 @@ package enum PlanNote: Hashable, Sendable, Codable {
     case startsBeforeFirstKeyframe
     /// Keyframes with a PTS that does not rise, or lies after the track's end.
     case ignoredKeyframes(count: Int)
+    /// A segment that decodes from its group's keyframe on and keeps only its range.
+    case insideGroup(segment: Int, pictures: Int)
     /// The target was below the minimum.
     case targetRaised(to: MediaTime)
 
@@ -34,6 +36,8 @@ package enum PlanNote: Hashable, Sendable, Codable {
             "The source starts before its first keyframe: its first frames may be damaged or missing."
         case .ignoredKeyframes(let count):
             "\(count) of the keyframes \(count == 1 ? "is" : "are") out of order or after the end, and not used."
+        case .insideGroup(let segment, let pictures):
+            "Segment \(segment) starts inside a group of pictures: \(pictures) pictures are decoded ahead."
         case .targetRaised(let minimum):
             "The segment duration is below the minimum and was raised to \(minimum.clockText)."
         }

@@ -21,6 +21,14 @@ package struct SourceIndex: Hashable, Sendable, Codable {
 }
 
 extension SourceIndex {
+    /// Some segment is so long that it might be cut inside, and only a look at every sample would tell where.
+    package func lacksInnerCuts(for plan: SegmentPlan, target: MediaTime) -> Bool {
+        guard keyframes.origin == .container, keyframes.innerCuts.isEmpty, target.isNumeric,
+            let ticks = try? target.ticks(in: plan.timeBase)
+        else { return false }
+        return plan.segments.contains { Double($0.end) - Double($0.start) > 2 * Double(ticks) }
+    }
+
     /// The plan's remarks that are true of the whole track: a keyframe that was not worth reading is still there.
     package func remarks(on plan: SegmentPlan) -> [String] {
         var remarks = plan.notes.filter { $0 != .singleKeyframe || syncSampleCount <= 1 }.map(\.message)
@@ -57,11 +65,12 @@ package struct SourceIndexer {
     }
 
     /// - Parameter opened: the source, opened and not yet read; `nil` opens it here. Its position is unknown afterwards.
-    package func makeIndex(_ opened: Demuxer? = nil) throws(Failure) -> SourceIndex {
+    /// - Parameter everySample: the container's index is not enough, as it tells only keyframes.
+    package func makeIndex(_ opened: Demuxer? = nil, everySample: Bool = false) throws(Failure) -> SourceIndex {
         do {
             let demuxer = try opened ?? Demuxer(location: location, interrupt: interrupt)
             demuxer.select(tracks: [track.index])
-            if let index = try containerIndex(demuxer) { return index }
+            if !everySample, let index = try containerIndex(demuxer) { return index }
             // The container's index was of no use; the demuxer may have moved.
             let fresh = try Demuxer(location: location, interrupt: interrupt)
             return try scan(fresh)
@@ -141,7 +150,8 @@ package struct SourceIndexer {
                 sampleCount: isMOV ? entries.count { !$0.isDiscarded } : nil, origin: .container),
             undecodable: reading.undecodable, syncSampleCount: syncs.count, bytesRead: demuxer.bytesRead,
             bytesTotal: demuxer.byteCount ?? 0,
-            reorderDepth: nil)
+            reorderDepth: nil
+        ).addingInnerCuts(entries.filter { !$0.isDiscarded }.map { ($0.timestamp, $0.isSync) }, isMOV)
     }
 
     private struct Ends {
@@ -250,6 +260,8 @@ private struct KeyframeCollector {
     private var keyframes: [Keyframe] = []
     private var ordinal = 0
     private var jumps: [TimelineJump] = []
+    /// Times of the owned pictures.
+    private var shown: [Int64] = []
     private var start: Int64?
     private(set) var last = LastPicture()
     private var undecodable = 0
@@ -315,6 +327,7 @@ private struct KeyframeCollector {
             return
         }
         guard picture.isOwned else { return }
+        shown.append(picture.pts)
         start = min(start ?? picture.pts, picture.pts)
         last.add(picture.pts, duration: picture.duration)
     }
@@ -326,6 +339,7 @@ private struct KeyframeCollector {
         var index = KeyframeIndex(
             timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin)
         index.jumps = jumps
+        index.innerCuts = InnerCuts.find(inShown: shown.sorted(), keyframes: keyframes, timeBase: timeBase)
         return SourceIndex(
             keyframes: index,
             undecodable: undecodable, syncSampleCount: keyframes.count, bytesRead: 0, bytesTotal: 0,

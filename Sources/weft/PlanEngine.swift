@@ -15,13 +15,24 @@ extension SourceEngine {
         let track = try pictureTrack(of: request.source, interrupt: interrupt)
         let indexer = SourceIndexer(
             location: request.source, track: track, target: request.segmentDuration, interrupt: interrupt)
-        let index = try indexer.makeIndex()
+        var index = try indexer.makeIndex()
         do {
             let timeBase = index.keyframes.timeBase
-            let plan = try SegmentPlan.make(
-                index: index.keyframes, target: request.segmentDuration ?? SegmentPlan.defaultTarget,
-                start: request.start.map { try index.keyframes.start &+ $0.ticks(in: timeBase) },
-                end: request.end.map { try index.keyframes.start &+ $0.ticks(in: timeBase) })
+            let target = request.segmentDuration ?? SegmentPlan.defaultTarget
+            func make(_ index: SourceIndex) throws -> SegmentPlan {
+                try SegmentPlan.make(
+                    index: index.keyframes, target: target,
+                    start: request.start.map { try index.keyframes.start &+ $0.ticks(in: timeBase) },
+                    end: request.end.map { try index.keyframes.start &+ $0.ticks(in: timeBase) })
+            }
+            var plan = try make(index)
+            if let groups = LongGroups(request.splitting, costRatio: request.costRatio(for: track)) {
+                if index.lacksInnerCuts(for: plan, target: target) {
+                    index = try indexer.makeIndex(everySample: true)
+                    plan = try make(index)
+                }
+                plan = groups.split(plan, index.keyframes, target: target)
+            }
             return try report(request.source, track: track, index: index, plan: plan)
         } catch let error as SegmentPlanError {
             throw Failure(planning: error, request.source)
@@ -64,9 +75,28 @@ extension SourceEngine {
                 PlanReport.Segment(
                     index: segment.index, start: try time(segment.start), end: try time(segment.end),
                     keyframePts: try time(segment.keyframe.pts), leading: segment.keyframe.leading,
-                    entryPts: segment.entry == segment.keyframe ? nil : try time(segment.entry.pts))
+                    entryPts: segment.entry == segment.keyframe && segment.start <= segment.keyframe.pts
+                        ? nil : try time(segment.entry.pts),
+                    decodedAhead: LongGroups.ahead(of: segment, index.keyframes))
             },
             warnings: warnings)
+    }
+}
+
+extension PlanRequest {
+    /// A copy encodes nothing, so nothing is cut for it.
+    fileprivate var splitting: LongGroupSplitting { videoCodec == .copy ? .never : longGroups }
+
+    /// As an export with these settings reckons, if it leaves the size of the picture as it is.
+    fileprivate func costRatio(for track: Track) -> Double {
+        let isKind = ["auto", "software", "hardware"].contains(encoder)
+        let name =
+            !isKind
+            ? encoder
+            : (encoder == "hardware"
+                ? EncoderCatalog.hardwareEncoders(of: videoCodec.rawValue)
+                : EncoderCatalog.softwareEncoders(of: videoCodec.rawValue)).first ?? encoder
+        return CodingCost.ratio(encoder: name, options: encoderOptions, codec: track.format.codecName)
     }
 }
 

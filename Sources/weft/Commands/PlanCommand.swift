@@ -1,5 +1,6 @@
 internal import ClusterProtocol
 internal import MediaTime
+internal import SegmentPlan
 
 /// What `weft plan` is asked.
 struct PlanRequest: Hashable, Sendable {
@@ -8,6 +9,11 @@ struct PlanRequest: Hashable, Sendable {
     var segmentDuration: MediaTime?
     var start: MediaTime?
     var end: MediaTime?
+    var longGroups = LongGroupSplitting.auto
+    /// Encoding costs decide whether a long group is cut inside.
+    var videoCodec = ExportSettings.VideoCodec.h264
+    var encoder = "auto"
+    var encoderOptions: [String: String] = [:]
 }
 
 /// `weft plan SRC`.
@@ -22,7 +28,10 @@ enum PlanCommand {
         operands: [OperandEntry(name: "SRC", help: "A file or an http(s) URL.")],
         options: [
             OptionTable.segmentDuration, OptionTable.start, OptionTable.end, OptionTable.config, OptionTable.json,
-        ],
+        ]
+            + OptionTable.result.filter {
+                ["split-long-gops", "video-codec", "encoder", "encoder-option"].contains($0.name)
+            },
         examples: [.init(line: "weft plan film.mp4 --segment-duration 30", meaning: "with segments of about 30 s")],
         run: { invocation in
             let report = try await SourceEngine.plan(PlanRequest(invocation))
@@ -44,6 +53,9 @@ extension PlanRequest {
         segmentDuration = try reader.segmentDuration()
         start = try reader.time("start")
         end = try reader.time("end")
+        let settings = try reader.exportSettings(destination: "")
+        (longGroups, videoCodec) = (settings.longGroups, settings.videoCodec)
+        (encoder, encoderOptions) = (settings.encoder, settings.encoderOptions)
         if let start, let end, end <= start { throw reader.complaint("end", "is not after --start.") }
     }
 }

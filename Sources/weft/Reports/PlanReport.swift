@@ -28,6 +28,8 @@ struct PlanReport: Codable, Hashable, Sendable {
         var leading: Int
         /// Where decoding begins, when that is before the segment's own keyframe.
         var entryPts: MediaTime?
+        /// Pictures that are decoded ahead, where the segment starts inside a group.
+        var decodedAhead: Int?
     }
 }
 
