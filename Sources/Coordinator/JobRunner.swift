@@ -115,8 +115,10 @@ struct JobRunner: Sendable {
             proof.duplicated += stitch.surplus
             proof.pass = proof.pass && stitch.missing == 0 && stitch.surplus == 0
             if stitch.missing + stitch.surplus > 0 {
-                let places = stitch.examples.prefix(4).compactMap { try? MediaTime(ticks: $0, in: plan.stitch.timeBase) }
-                    .map { String(format: "%.3f s", $0.seconds) }.joined(separator: ", ")
+                let places = stitch.examples.prefix(4).compactMap {
+                    try? MediaTime(ticks: $0, in: plan.stitch.timeBase)
+                }
+                .map { String(format: "%.3f s", $0.seconds) }.joined(separator: ", ")
                 verdict.complaints.append(
                     "The segments lack \(stitch.missing) pictures of the source and have \(stitch.surplus) that it has not, "
                         + "first at \(places) of the source.")
