@@ -103,10 +103,10 @@ extension CoordinatorHandler {
         else { return nil }
         drop(fence)
         leases[fence] = OpenLease(lease.grant, spool: job.spool)
-        if proves(lease), let identity = identities[worker], proofs.begin(worker, job.id) {
+        if options.provesEncoders, let identity = identities[worker], proofs.begin(worker, job.id) {
             send(.prove(Prove(job: job.id.text, recipe: job.recipe)), to: identity)
         }
-        return Welcome.Resume(lease: name, offset: 0, credit: Self.credit)
+        return Welcome.Resume(lease: name, offset: 0, credit: OpenLease.credit)
     }
 
     func handle(
@@ -179,23 +179,26 @@ extension CoordinatorHandler {
         guard let lease = leases[fence], lease.grant.worker == worker, let frame = payload.first else {
             return revoke(chunk.lease, "stale", identity)
         }
-        guard chunk.sequence == lease.nextSequence, chunk.offset == lease.nextOffset else {
-            return handle(
-                .leaseFailed(
-                    fence, worker,
-                    Failure(
-                        .transport, "Bytes of the segment are missing or repeated.", retry: .elsewhere, fault: .worker))
-            )
+        do {
+            try leases[fence]?.accept(chunk, bytes: frame.count)
+        } catch {
+            return handle(.leaseFailed(fence, worker, Failure(broken: error)))
         }
-        leases[fence]?.nextSequence += 1
-        leases[fence]?.nextOffset += Int64(frame.count)
-        let receiver = lease.receiver
-        let sender = sender
+        let (receiver, link) = (lease.receiver, link)
         storage.perform {
             frame.withUnsafeBytes { receiver.append($0) }
-            // Credit comes back when the bytes are written: a slow disk holds up the slots and fills no memory.
-            try? sender.send(.credit(Credit(lease: chunk.lease, bytes: Int64(frame.count))), to: identity)
+            link.perform { $0.written(frame.count, by: receiver, of: fence) }
         }
+    }
+
+    /// Credit comes back when the bytes are written: a slow disk holds up the slots and fills no memory.
+    private func written(_ bytes: Int, by receiver: SegmentReceiver, of fence: Fence) {
+        // A lease that began again has another receiver, and a window of its own.
+        guard let lease = leases[fence], lease.receiver === receiver, let identity = identities[lease.grant.worker],
+            let grant = leases[fence]?.window.consume(bytes), grant > 0
+        else { return }
+        let name = LeaseName(job: lease.grant.job.text, fence: fence.number)
+        send(.credit(Credit(lease: name, bytes: grant)), to: identity)
     }
 
     private func receive(
@@ -205,13 +208,12 @@ extension CoordinatorHandler {
         guard let lease = leases[fence], lease.grant.worker == worker else {
             return revoke(result.lease, "stale", identity)
         }
-        guard result.bytes == lease.nextOffset else {
-            return handle(
-                .leaseFailed(
-                    fence, worker,
-                    Failure(.transport, "The segment arrived incomplete.", retry: .elsewhere, fault: .worker)))
+        do {
+            try lease.chunks.check(result)
+        } catch {
+            return handle(.leaseFailed(fence, worker, Failure(broken: error)))
         }
-        if proves(lease), !proofs.isProven(worker, lease.grant.job) {
+        if options.provesEncoders, !proofs.isProven(worker, lease.grant.job) {
             return handle(
                 .leaseFailed(
                     fence, worker,
@@ -227,6 +229,13 @@ extension CoordinatorHandler {
 }
 
 extension Failure {
+    /// A slot that breaks the order or the credit of a lease.
+    fileprivate init(broken error: ProtocolError) {
+        self.init(
+            .transport, error.detail, advice: "Run the same version of weft on both machines.", retry: .elsewhere,
+            fault: .worker)
+    }
+
     /// How the process that held a slot before its successor ended, as a failure of the lease it held.
     fileprivate init(_ end: ProcessEnd?) {
         let message =

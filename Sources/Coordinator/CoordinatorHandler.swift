@@ -58,8 +58,6 @@ final class CoordinatorHandler: EndpointHandler {
     /// Seconds of silence after which a slot is taken for lost; a node kills its own hung slots sooner.
     static let livenessSeconds = 20.0
     static let heartbeatSeconds = 2.0
-    /// Bytes of a lease's samples that may be on the way.
-    static let credit: Int64 = 8 << 20
 
     /// A disk that is slower than the slots holds them up beyond this many results, so that they do not pile up in memory.
     static let mostStoring = 32

@@ -22,7 +22,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
 
     // Guarded by `condition`.
     private let condition = NSCondition()
-    private var credit: Int64
+    private var credit: CreditBalance
     private var outbox: ChunkOutbox
     private var isPaused = false
     private var isAccepted = false
@@ -44,7 +44,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
         self.lease = lease
         self.sender = sender
         self.awaitsAcceptance = awaitsAcceptance
-        credit = lease.credit
+        credit = CreditBalance(lease.credit)
         outbox = ChunkOutbox(keeps: awaitsAcceptance)
         chunk.reserveCapacity(lease.chunkBytes)
     }
@@ -61,7 +61,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
         condition.unlock()
     }
 
-    func add(credit bytes: Int64) { locked { credit += bytes } }
+    func add(credit bytes: Int64) { locked { credit.grant(bytes) } }
 
     /// The result is durable.
     func accept() { locked { isAccepted = true } }
@@ -95,7 +95,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     func resume(credit fresh: Int64) {
         locked {
             outbox.rewind()
-            credit = fresh
+            credit = CreditBalance(fresh)
             isPaused = false
             isResultSent = false
         }
@@ -125,18 +125,11 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     func append(_ sample: Sample) throws(Failure) {
         var flags: SampleTable.Flags = sample.isSync ? .sync : []
         if sample.isCorrupt { flags.insert(.corrupt) }
-        let number = table.entries.count
         table.entries.append(
             SampleTable.Entry(
                 pts: sample.pts ?? SampleTable.noTime, dts: sample.dts ?? SampleTable.noTime, duration: sample.duration,
                 size: UInt32(sample.size), flags: flags))
-        // What an encoder hands out beside its samples (statistics, buffer fullness) is its own affair; a copy keeps everything.
-        if lease.recipe.encoder == "copy" {
-            for attachment in sample.attachments {
-                table.attachments.append(
-                    SampleTable.Attachment(sample: number, kind: attachment.kind.rawValue, bytes: attachment.bytes))
-            }
-        }
+        // What an encoder hands out beside its samples (statistics, buffer fullness) is its own affair.
         var offset = 0
         while offset < sample.size {
             let room = min(sample.size - offset, lease.chunkBytes - chunk.count)
@@ -163,12 +156,11 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     private func sendChunks() throws(Failure) {
         while let next = outbox.next {
             if cancellation.isInterrupted { throw Failure.interrupted }
-            guard !isPaused, credit >= Int64(next.frame.count) else {
+            guard !isPaused, credit.spend(next.frame.count) else {
                 waits.wrappingAdd(1, ordering: .relaxed)
                 _ = condition.wait(until: Date(timeIntervalSinceNow: 0.5))
                 continue
             }
-            credit -= Int64(next.frame.count)
             let message = Chunk(lease: lease.lease, sequence: next.sequence, offset: next.offset)
             try send(.chunk(message), payload: [next.frame])
             outbox.advance()

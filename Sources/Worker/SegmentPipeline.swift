@@ -50,7 +50,7 @@ final class SegmentPipeline {
         // Passing over a source that cannot be sought is work, too: a supervisor must not take it for a hang.
         let gauge = gauge
         try source.begin(segment, goesOn: recipe.filterMargin > 0) { gauge.count(bytesRead: $0) }
-        return recipe.encoder == "copy" ? try copy(into: sink) : try encode(into: sink)
+        return try encode(into: sink)
     }
 
     private func checkCancelled() throws(Failure) {
@@ -67,24 +67,6 @@ final class SegmentPipeline {
             metadata?.note(sample)
         }
         return sample
-    }
-
-    // MARK: Copy
-
-    /// Passes the samples on as they are. A plan for copying cuts only where nothing shown before the cut follows it.
-    private func copy(into sink: any SampleSink) throws(Failure) -> Outcome {
-        var frames = 0
-        while let sample = try readSample() {
-            let pts = sample.pts ?? sample.dts ?? segment.start
-            guard !sample.isDiscarded, pts < segment.end else { continue }
-            if SampleVisibility.isShown(sample) {
-                frames += 1
-                gauge.countFrame(at: pts)
-            }
-            gauge.count(bytes: sample.size)
-            try sink.append(sample)
-        }
-        return Outcome(frames: frames, format: source.track.format, warnings: [])
     }
 
     // MARK: Encode
