@@ -40,6 +40,8 @@ package struct JobReport: ReportRow {
     package var fps = 0.0
     package var etaSeconds: Double?
     package var failure: Failure?
+    /// How each node that took part gets the source.
+    package var sourceAccess: [String: Lease.Access]?
 
     package init(job: String, state: State, output: String, duration: MediaTime) {
         self.job = job
@@ -64,6 +66,7 @@ package struct JobReport: ReportRow {
         case fps
         case etaSeconds = "eta_seconds"
         case failure
+        case sourceAccess = "source_access"
     }
 
     /// The comparison of every source timestamp with the output.
@@ -176,6 +179,8 @@ package struct WorkerReport: ReportRow {
     package var stageSeconds = StageSeconds()
     @NullWhenAbsent package var job: String?
     package var host = ""
+    /// How the slot gets the source of the lease at hand, or of the last one.
+    @NullWhenAbsent package var sourceAccess: Lease.Access?
 
     package init(node: String, slot: Int, state: State) {
         self.node = node
@@ -190,6 +195,7 @@ package struct WorkerReport: ReportRow {
         case failures
         case stageSeconds = "stage_seconds"
         case job, host
+        case sourceAccess = "source_access"
     }
 }
 

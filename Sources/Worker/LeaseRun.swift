@@ -15,6 +15,8 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     let cancellation = InterruptFlag()
     /// Stops the reading of the source that this lease uses now.
     private let reading = Mutex<InterruptFlag?>(nil)
+    /// Where the coordinator reads the source for this slot.
+    private let inlet = Mutex<SourceInlet?>(nil)
     private let sender: DealerSender
     private let started = LeaseGauge.now
     /// The lease is over only when the coordinator says that the result is durable. Not over a link that cannot break.
@@ -69,7 +71,23 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     func cancel() {
         cancellation.interrupt()
         reading.withLock { $0?.interrupt() }
+        inlet.withLock { $0 }?.cancel()
         locked {}
+    }
+
+    /// The lease's samples come from the coordinator.
+    /// - Parameter reason: why the slot does not read the source itself, where it tried.
+    func openStream(because reason: Failure?) throws(Failure) -> StreamedSource {
+        let fresh = SourceInlet(lease.lease, sender: sender) { [weak self] in
+            _ = self?.waits.wrappingAdd(1, ordering: .relaxed)
+        }
+        inlet.withLock { $0 = fresh }
+        if cancellation.isInterrupted { fresh.cancel() }
+        return try StreamedSource(fresh, because: reason)
+    }
+
+    func receive(_ chunk: SourceChunk, _ payload: [MessageFrame]) {
+        inlet.withLock { $0 }?.receive(chunk, payload)
     }
 
     /// From now on, cancelling the lease stops this flag's reading as well; `nil` where the source goes on to the next lease.
@@ -99,10 +117,11 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
             isPaused = false
             isResultSent = false
         }
+        inlet.withLock { $0 }?.restart()
     }
 
     /// Runs the lease and sends its result or its failure.
-    func run(_ source: SourceSession) {
+    func run(_ source: any SegmentSource) {
         do throws(Failure) {
             let pipeline = SegmentPipeline(
                 recipe: lease.recipe, segment: lease.segment, source: source, gauge: gauge, cancellation: cancellation)

@@ -21,10 +21,10 @@ struct PictureLedger {
     /// then the n-th picture out of the decoder has the n-th of them.
     private var decodeOrder: ArraySlice<Int64>?
 
-    init(_ segment: Segment, track: Track) {
+    init(_ segment: Segment, reorderDepth: Int) {
         self.segment = segment
         keyframe = segment.start
-        decodeOrder = track.format.reorderDepth > 0 ? [] : nil
+        decodeOrder = reorderDepth > 0 ? [] : nil
     }
 
     private func isOwned(_ time: Int64) -> Bool { time >= segment.start && time < segment.end }

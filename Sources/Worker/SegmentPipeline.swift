@@ -27,14 +27,15 @@ final class SegmentPipeline {
 
     private let recipe: EncodeRecipe
     private let segment: Segment
-    private let source: SourceSession
+    private let source: any SegmentSource
     private let path: PicturePath
     private let gauge: LeaseGauge
     private let cancellation: InterruptFlag
     private let metadata: DynamicMetadataStore?
 
     init(
-        recipe: EncodeRecipe, segment: Segment, source: SourceSession, gauge: LeaseGauge, cancellation: InterruptFlag
+        recipe: EncodeRecipe, segment: Segment, source: any SegmentSource, gauge: LeaseGauge,
+        cancellation: InterruptFlag
     ) {
         self.recipe = recipe
         self.segment = segment
@@ -42,7 +43,7 @@ final class SegmentPipeline {
         self.gauge = gauge
         self.cancellation = cancellation
         metadata = DynamicMetadataStore(recipe)
-        path = PicturePath(recipe: recipe, track: source.track)
+        path = PicturePath(recipe: recipe, picture: source.picture)
     }
 
     func run(into sink: any SampleSink) throws(Failure) -> Outcome {
@@ -119,10 +120,10 @@ final class SegmentPipeline {
             self.graph = graph
             self.queue = queue
             margin = FilterMargin(pipeline.segment, frames: pipeline.recipe.filterMargin)
-            let track = pipeline.source.track
-            ledger = PictureLedger(pipeline.segment, track: track)
+            let picture = pipeline.source.picture
+            ledger = PictureLedger(pipeline.segment, reorderDepth: picture.format.reorderDepth)
             do {
-                decoder = try DecompressionSession(format: track.format, timeBase: track.timeBase)
+                decoder = try DecompressionSession(format: picture.format, timeBase: picture.timeBase)
             } catch {
                 throw Failure(error, role: .source)
             }
