@@ -255,7 +255,14 @@ struct ExportPlanner {
                 reorderDepth: recipe.encoder == "copy" ? max(depth, index.reorderDepth ?? 0) : depth,
                 expectedFrames: resolved.keepsFrames ? expected : expected * 2 + 64)
             stitch.pictureAttachments = resolved.attachments
+            stitch.reference = source
+            stitch.maxDamage = order.settings.maxDamage
+            stitch.refusesDamage = order.settings.isStrict
+            let isWhole = last.end >= index.keyframes.end
+            stitch.knownDamage = try index.missingEnd.flatMap { isWhole ? $0 : nil }
+                .map { [try missingEnd($0, from: end, origin: origin)] } ?? []
             var warnings = selection.warnings + index.remarks(on: plan) + resolved.warnings
+            if index.missingEnd == nil { warnings += promisedEnd(index) }
             if index.undecodable > 0 {
                 warnings.append(
                     "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded."
@@ -276,6 +283,27 @@ struct ExportPlanner {
             throw Failure(
                 .timing, "The time line of \(order.source) cannot be told exactly: \(error)", exitCode: .badSource)
         }
+    }
+
+    private func missingEnd(_ missing: MissingEnd, from end: MediaTime, origin: MediaTime) throws -> JobReport.Damage {
+        let start = try end.subtracting(origin)
+        let promised = try missing.end.map { try MediaTime(ticks: $0, in: video.timeBase).subtracting(origin) }
+        return JobReport.Damage(
+            track: video.index, kind: .dropped, start: start, end: max(start, promised ?? start),
+            frames: missing.frames, detail: missing.words)
+    }
+
+    /// A header that says the picture lasts longer than it does. It is not believed, but somebody may miss the rest.
+    private func promisedEnd(_ index: SourceIndex) -> [String] {
+        guard let promised = video.durationTicks,
+            let told = try? MediaTime(ticks: promised, in: video.timeBase).seconds,
+            let found = try? MediaTime(ticks: index.keyframes.end &- index.keyframes.start, in: video.timeBase).seconds,
+            told > found + 1, told > found * 1.02
+        else { return [] }
+        func text(_ seconds: Double) -> String { "\((seconds * 100).rounded() / 100) s" }
+        return [
+            "The header says that the picture lasts \(text(told)); the file holds \(text(found)) of it, and that is exported."
+        ]
     }
 
     /// Frames of the exported range, where the index counted those of the whole source.

@@ -40,6 +40,8 @@ public final class DecompressionSession {
     private let packet: UnsafeMutablePointer<AVPacket>
     private let outputsCorruptFrames: Bool
     private var isDrained = false
+    /// The decoder's own words about the sample that was sent last, where it called something wrong with it.
+    public private(set) var complaint: String?
     /// Times of samples that must give no picture, for decoders that do not look at the flag themselves (libdav1d).
     private var discarded: [Int64] = []
 
@@ -134,6 +136,9 @@ public final class DecompressionSession {
         packet.pointee.duration = sample.duration
         packet.pointee.time_base = AVRational(timeBase)
         if sample.isDiscarded, let pts = sample.pts { discarded.append(pts) }
+        let mark = CodecLog.mark
+        complaint = nil
+        defer { complaint = CodecLog.firstError(of: context, since: mark) }
 
         var status = avcodec_send_packet(context, packet)
         if status == weft_averror(EAGAIN) {

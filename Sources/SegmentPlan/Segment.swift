@@ -14,6 +14,8 @@ package struct Segment: Hashable, Sendable, Codable {
     /// The first keyframe not before the segment's end, `nil` where the track ends. Reading stops after its leading
     /// pictures. A range that ends inside a group ends before it.
     package var next: Keyframe?
+    /// The entry of the segment before: where decoding enters when this one's own turns out to be damaged.
+    package var earlier: Keyframe?
 
     package init(index: Int, start: Int64, end: Int64, entry: Keyframe, keyframe: Keyframe, next: Keyframe?) {
         self.index = index

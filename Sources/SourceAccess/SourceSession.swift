@@ -135,7 +135,8 @@ package final class SourceSession {
             pushedBack = nil
             return item
         }
-        while let sample = try demuxer.readSample() {
+        // What is not there any more (a file that is cut off) has been left out of the plan, too.
+        while let sample = try demuxer.readToEnd() {
             guard sample.track == track.index else { continue }
             defer { ordinal = ordinal.map { $0 + 1 } }
             let offset = unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)

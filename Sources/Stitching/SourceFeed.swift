@@ -55,7 +55,10 @@ final class SourceFeed {
     private var pictures: [Sample] = []
     private let copiesPicture: Bool
     private let pictureRange: PictureRange
-    private(set) var damage: [String] = []
+    /// What is to be said about reading the source.
+    private(set) var remarks: [String] = []
+    /// Samples that were copied although the container calls them damaged, by track.
+    private var copiedDamaged: [Int: Int] = [:]
 
     /// The exported range in nanoseconds of source time, for the copied tracks.
     private struct ClosedEnd {
@@ -156,6 +159,13 @@ final class SourceFeed {
         return front(lane: lane)
     }
 
+    private func isCopied(_ track: Int) -> Bool { laneOfTrack[track].map { lanes[$0].transcoder == nil } ?? false }
+
+    /// Where sound that was encoded again is silent because its packets are damaged.
+    var damagedSound: [JobReport.Damage] {
+        lanes.flatMap { lane in lane.transcoder?.damage(of: lane.track) ?? [] }
+    }
+
     // MARK: Reading
 
     /// Reads until everything up to this source time is here.
@@ -213,12 +223,15 @@ final class SourceFeed {
         do {
             sample = try demuxer.readSample()
         } catch {
-            // The picture's own reader meets the same place and decides; sound that is lost is named.
+            // The source ends here; the plan knows, and has named what is missing.
             guard error.reason == .invalidData else { throw Failure(error, role: .source) }
-            damage.append(error.message)
+            remarks.append(error.message)
             return
         }
         guard let sample else { return try endReading() }
+        if sample.isCorrupt, sample.track == videoTrack.index ? copiesPicture : isCopied(sample.track) {
+            copiedDamaged[sample.track, default: 0] += 1
+        }
         if sample.track == videoTrack.index { notePicture(sample) }
         if let index = laneOfTrack[sample.track] {
             // The plan's description is the complete one.
@@ -243,6 +256,9 @@ final class SourceFeed {
 
     private func endReading() throws(Failure) {
         isAtEnd = true
+        for (track, count) in copiedDamaged.sorted(by: { $0.key < $1.key }) {
+            remarks.append("Track \(track): \(count) damaged samples are copied as they are.")
+        }
         for lane in lanes {
             if let held = lane.held { try deliver(held, before: nil, lane) }
             lane.held = nil
