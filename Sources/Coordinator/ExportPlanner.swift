@@ -17,6 +17,8 @@ struct PlannedExport: Sendable {
     var frameSize: (width: Int, height: Int)
     var duration: MediaTime
     var expectedFrames: Int
+    /// Nothing counted them beforehand.
+    var isEstimate = false
     var warnings: [String]
     var losses: [String]
     /// The filter keeps every frame and its time, so source and output can be compared one by one.
@@ -259,7 +261,8 @@ struct ExportPlanner {
             stitch.maxDamage = order.settings.maxDamage
             stitch.refusesDamage = order.settings.isStrict
             let isWhole = last.end >= index.keyframes.end
-            stitch.knownDamage = try index.missingEnd.flatMap { isWhole ? $0 : nil }
+            stitch.knownDamage =
+                try index.missingEnd.flatMap { isWhole ? $0 : nil }
                 .map { [try missingEnd($0, from: end, origin: origin)] } ?? []
             var warnings = selection.warnings + index.remarks(on: plan) + resolved.warnings
             if index.missingEnd == nil { warnings += promisedEnd(index) }
@@ -268,7 +271,7 @@ struct ExportPlanner {
                     "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded."
                 )
             }
-            return PlannedExport(
+            var planned = PlannedExport(
                 id: try jobID(source: source, recipe: recipe, segments: segments, carried: selection.carried),
                 source: source, recipe: recipe, segments: segments, stitch: stitch,
                 frameSize: (
@@ -277,6 +280,8 @@ struct ExportPlanner {
                 ), duration: duration, expectedFrames: Self.share(expected, of: index, from: first.start, to: last.end),
                 warnings: warnings, losses: selection.losses + resolved.losses + resolved.allowedLosses,
                 keepsFrames: resolved.keepsFrames, isStrict: order.settings.isStrict)
+            planned.isEstimate = index.keyframes.sampleCount == nil || !resolved.keepsFrames
+            return planned
         } catch let failure as Failure {
             throw failure
         } catch {

@@ -53,7 +53,8 @@ enum CodecLog {
         state.withLock { state in
             if state.lines.count == capacity { state.lines.removeFirst() }
             state.lines.append(
-                Line(context: UInt(bitPattern: context), thread: currentThread, text: line, number: state.count,
+                Line(
+                    context: UInt(bitPattern: context), thread: currentThread, text: line, number: state.count,
                     isError: isError))
             state.count += 1
         }

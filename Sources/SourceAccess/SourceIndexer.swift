@@ -93,12 +93,8 @@ package struct SourceIndexer {
         guard var index = builder.finish(origin: .scan) else { throw noPicture() }
         index.bytesRead = demuxer.bytesRead
         index.bytesTotal = demuxer.byteCount ?? 0
-        index.missingEnd = demuxer.cutOff.map { cutOff in
-            let promised = demuxer.duration.flatMap { try? $0.ticks(in: track.timeBase) }
-                .map { $0 &+ index.keyframes.start }
-            return MissingEnd(
-                frames: 0, end: promised.flatMap { $0 > index.keyframes.end ? $0 : nil }, words: cutOff.message)
-        }
+        index.missingEnd = Self.missingEnd(
+            demuxer, start: index.keyframes.start, end: index.keyframes.end, track.timeBase)
         return index
     }
 
@@ -151,17 +147,29 @@ package struct SourceIndexer {
             keyframes += found.filter { keyframe in !keyframes.contains { $0.pts == keyframe.pts } }
             keyframes.sort { $0.dts < $1.dts }
         }
+        let missingEnd = missing ?? Self.missingEnd(demuxer, start: reading.start, end: reading.end, track.timeBase)
         return SourceIndex(
             keyframes: KeyframeIndex(
                 timeBase: track.timeBase, keyframes: keyframes, start: reading.start, end: reading.end,
                 sampleCount: isMOV ? entries.count { !$0.isDiscarded } : nil, origin: .container),
             undecodable: reading.undecodable, syncSampleCount: syncs.count, bytesRead: demuxer.bytesRead,
             bytesTotal: demuxer.byteCount ?? 0,
-            reorderDepth: nil, missingEnd: missing.map { missing in
+            reorderDepth: nil,
+            missingEnd: missingEnd.map { missing in
                 var missing = missing
                 missing.end = missing.end.map { max($0, reading.end) }
                 return missing
             })
+    }
+
+    /// - Returns: `nil` unless the reading came to an end before the file's own tables say.
+    private static func missingEnd(
+        _ demuxer: Demuxer, start: Int64, end: Int64, _ timeBase: TimeBase
+    ) -> MissingEnd? {
+        demuxer.cutOff.map { cutOff in
+            let promised = demuxer.duration.flatMap { try? $0.ticks(in: timeBase) }.map { $0 &+ start }
+            return MissingEnd(frames: 0, end: promised.flatMap { $0 > end ? $0 : nil }, words: cutOff.message)
+        }
     }
 
     /// The entries whose samples begin inside the file. Of one that is cut off the index at its head still names all.

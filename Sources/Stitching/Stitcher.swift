@@ -204,9 +204,12 @@ private final class StitchPass {
         if source.contains(where: { !shown.contains($0) }), let witness {
             let seen = try witness.examine(segment)
             dropped = Set(seen.dropped.map(\.time)).intersection(known).subtracting(shown)
-            if seen.dropped.isEmpty != claim.dropped.isEmpty || claim.dropped.contains(where: { shown.contains($0.time) }) {
+            if seen.dropped.isEmpty != claim.dropped.isEmpty
+                || claim.dropped.contains(where: { shown.contains($0.time) })
+            {
                 result.warnings.append(
-                    "Segment \(segment.index): the worker's account of damaged pictures is not what the source shows here.")
+                    "Segment \(segment.index): the worker's account of damaged pictures is not what the source shows here."
+                )
             }
             if claim.dropped.isEmpty { claim = seen }
             let causes = Set(seen.dropped.filter { dropped.contains($0.time) }.map(\.cause)).sorted()
