@@ -99,6 +99,7 @@ public final class DecompressionSession {
         }
         context.pointee.thread_count = threads
         context.pointee.pkt_timebase = AVRational(timeBase)
+        if format.mediaType == .video { context.pointee.get_buffer2 = NeutralBuffers.allocate }
         // With less, pictures that come later than the decoder expected would be dropped as out of order.
         context.pointee.has_b_frames = max(context.pointee.has_b_frames, Int32(clamping: format.reorderDepth))
         // H.264 streams need not say how far they reorder (§E.2.1 bitstream_restriction_flag). libavcodec then guesses low and
