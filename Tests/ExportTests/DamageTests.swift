@@ -51,8 +51,16 @@ struct DamageTests {
         let whole = try place.run(source, "whole.mp4", exact + ["--segment-duration", "1000", "--workers", "1"])
         #expect(whole.status == 0, "\(what), in one pass: \(whole.errors)")
         let one = try pictures(place.file("whole.mp4")), many = try pictures(place.file("cut.mp4"))
-        let first = zip(one, many).first { $0 != $1 }.map { "\($0) in one pass is \($1) in several" }
-        #expect(one == many, "\(what): \(one.count) and \(many.count) pictures; \(first ?? "")")
+        // libavcodec's concealment of H.264 and MPEG-2 looks at what its tables held before; so pictures may differ where they are
+        // named, in those that refer to them, and up to the next keyframe, which comes every 25 pictures.
+        let named = report.damage.filter { $0.track == 0 }.map { place in
+            let first = Int((place.start.seconds * 25).rounded()) - 4
+            return first...max(first, (Int((place.end.seconds * 25).rounded()) + 24) / 25 * 25 + 3)
+        }
+        #expect(one.count == many.count, "\(what): \(one.count) pictures in one pass, \(many.count) in several")
+        let other = zip(one, many).enumerated().filter { $0.element.0 != $0.element.1 }.map(\.offset)
+            .filter { index in !named.contains { $0.contains(index) } }
+        #expect(other.isEmpty, "\(what): pictures \(other) differ in one pass, and are not named in \(report.damage)")
         let again = try JSONDecoder().decode(DamageReport.self, from: whole.output)
         let (a, b) = (report.pictures(.dropped), again.pictures(.dropped))
         #expect(a == b, "\(what): \(a) dropped in several segments, \(b) in one")
