@@ -48,6 +48,24 @@ struct ClusterTests {
         #expect(!slots.contains(where: ProcessTable.isAlive))
     }
 
+    @Test("A segment that crashes its slot is tried once more, and then the source is to blame")
+    func crashing() throws {
+        try workshop.makeClip(seconds: 8)
+        let export = try RunningExport(workshop, to: "never.mp4", Self.paced + ["--workers", "1"])
+        var seen: Set<pid_t> = []
+        for _ in 0..<2 {
+            let slot = try awaited("a slot") { export.slots.first { !seen.contains($0) } }
+            seen.insert(slot)
+            try awaited("a lease at work") { ProcessTable.threads(of: slot).contains("weft-encode") ? true : nil }
+            kill(slot, SIGSEGV)
+        }
+        let ending = try export.ending()
+        #expect(ending.code == 1, "\(ending.words)")
+        #expect(ending.failure["fault"] as? String == "source", "\(ending.failure)")
+        #expect((ending.failure["message"] as? String)?.contains("signal 11") == true, "\(ending.failure)")
+        #expect(!FileManager.default.fileExists(atPath: workshop.file("never.mp4")))
+    }
+
     @Test("A slot that lives but makes no frame is killed after the stall limit, and the job says which segment hangs")
     func hungFilter() throws {
         try workshop.makeClip(seconds: 4)

@@ -12,7 +12,7 @@ struct RealMediaTests {
     /// Files that no plan can be made of, and why.
     static let refused: [String: ExitCode] = [
         // Encrypted.
-        "shaka-player--video.mp4": .badSource,
+        "shaka-player--video.mp4": .badSource
     ]
 
     @Test(

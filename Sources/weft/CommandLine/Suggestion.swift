@@ -3,8 +3,8 @@ enum Suggestion {
     /// What other programs call it.
     private static let synonyms = [
         "crf": "quality", "cq": "quality", "qp": "quality", "vcodec": "video-codec", "acodec": "audio", "vf": "filter",
-        "h265": "hevc", "h.265": "hevc", "x265": "hevc", "libx265": "hevc", "h.264": "h264", "avc": "h264", "x264": "h264",
-        "libx264": "h264", "svtav1": "av1", "libsvtav1": "av1",
+        "h265": "hevc", "h.265": "hevc", "x265": "hevc", "libx265": "hevc", "h.264": "h264", "avc": "h264",
+        "x264": "h264", "libx264": "h264", "svtav1": "av1", "libsvtav1": "av1",
     ]
 
     /// The nearest of `words`, if it is near enough to be more than a guess.

@@ -137,7 +137,8 @@ extension SettingReader {
         guard let text = text("max-damage") else { return nil }
         guard let limit = DamageLimit(text) else {
             throw complaint(
-                "max-damage", "'\(text)' is no amount of damage; write frames (250), a share (0.5%) or a duration (2s).")
+                "max-damage", "'\(text)' is no amount of damage; write frames (250), a share (0.5%) or a duration (2s)."
+            )
         }
         return limit
     }

@@ -29,8 +29,9 @@ extension JobReport {
         let shown = 8
         let places = damage.prefix(shown).map { place in
             let count = place.frames > 0 ? Wording.count(place.frames, "frame") : "an unknown number of frames"
-            return "    \(Wording.clock(place.start.seconds, decimals: 3))–\(Wording.clock(place.end.seconds, decimals: 3)), "
-                + "track \(place.track): \(count) \(place.kind.rawValue), \(place.detail)"
+            let start = Wording.clock(place.start.seconds, decimals: 3)
+            let end = Wording.clock(place.end.seconds, decimals: 3)
+            return "    \(start)–\(end), track \(place.track): \(count) \(place.kind.rawValue), \(place.detail)"
         }
         let rest = damage.count > shown ? ["    and \(damage.count - shown) more; the report lists all"] : []
         return ["  \(Wording.count(damage.count, "place")) damaged:"] + places + rest
