@@ -91,14 +91,6 @@ enum ProcessTable {
         return line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Names of its threads.
-    static func threads(of pid: pid_t) -> [String] {
-        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
-        return numbers.compactMap {
-            text("/proc/\(pid)/task/\($0)/comm")?.trimmingCharacters(in: .whitespacesAndNewlines)
-        }
-    }
-
     /// A process that has ended but was not waited for counts as gone.
     static func isAlive(_ pid: pid_t) -> Bool {
         guard let status = status(of: pid) else { return false }
