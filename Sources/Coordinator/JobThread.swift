@@ -79,12 +79,13 @@ final class JobThread: Sendable {
         // A picture that is copied as it is passes through no slot.
         let isCopy = plan.recipe.encoder == "copy"
         let board = isCopy ? nil : try submit(plan, spool: spool)
+        plan.warnings += otherSettings
         let stitch = try runner.stitch(plan, into: output, from: board)
         let (leases, runner) = (isCopy ? LeaseSummary() : summary(), runner)
         let lastArrival = board?.lastArrivalTime ?? Clock.now
         var report: JobReport?
         let finishedPlan = plan
-        _ = try runner.finish(plan, stitch: stitch, spool: isCopy ? nil : spool, output: output) {
+        _ = try runner.finish(plan, stitch: stitch, output: output) {
             (proof) throws(Failure) in
             let made = runner.report(
                 finishedPlan, stitch: stitch, leases: leases, proof: proof, slots: leases.workers, began: began,
@@ -95,6 +96,16 @@ final class JobThread: Sendable {
         }
         guard let report else { throw Failure.interrupted }
         return try finished(report)
+    }
+
+    /// What a reader of the report should know about single segments.
+    private var otherSettings: [String] {
+        order.overrides.filter { $0.settings != nil && !$0.segments.isEmpty }.map { override in
+            let count = override.segments.count
+            return "\(count) segment\(count == 1 ? " was" : "s were") rerun with other settings: "
+                + override.segments.prefix(10).map(String.init).joined(separator: ", ") + (count > 10 ? ", …" : "")
+                + "."
+        }
     }
 
     private func finished(_ report: JobReport) throws(Failure) -> JobReport {
@@ -157,7 +168,7 @@ final class JobThread: Sendable {
         let id = id
         let fresh = StoredPlan(
             identity: identity, segments: plan.segments, timeBase: plan.recipe.timeBase, duration: plan.duration,
-            expectedFrames: plan.expectedFrames)
+            expectedFrames: plan.expectedFrames, base: RerunBase(plan))
         let source = plan.source
         let known = try store.use { (store) throws(JobStoreError) -> String? in
             if let record = try store.job(id), record.segmentCount > 0,
@@ -180,14 +191,14 @@ final class JobThread: Sendable {
         link.perform { _ in reports.planned(fresh) }
     }
 
-    private func recipes(_ plan: PlannedExport) throws(Failure) -> [Int: EncodeRecipe] {
-        var recipes: [Int: EncodeRecipe] = [:]
+    private func reruns(_ plan: PlannedExport) throws(Failure) -> [Int: RerunRecipe] {
+        var reruns: [Int: RerunRecipe] = [:]
         for override in order.overrides {
-            guard let settings = override.settings else { continue }
-            let recipe = try runner.recipe(settings, like: plan)
-            for segment in override.segments { recipes[segment] = recipe }
+            guard let settings = override.settings, let base = RerunBase(plan) else { continue }
+            let rerun = try RerunRecipe(settings, like: base, interrupt: runner.interrupt)
+            for segment in override.segments { reruns[segment] = rerun }
         }
-        return recipes
+        return reruns
     }
 
     // MARK: Submission
@@ -201,11 +212,18 @@ final class JobThread: Sendable {
         progress.finished = finished.mapValues(\.hash)
         progress.failed = [:]
         progress.state = isPaused ? .paused : attempts > 0 ? .running : .waiting
+        let reruns = try reruns(plan)
         let board = SegmentBoard(spool: spool, finished: finished.mapValues(\.hash))
+        for rerun in reruns.values { board.expect(rerun.mixing) }
+        let link = link
+        board.onDamage { index, failure in link.perform { $0.redo(id, index, failure) } }
         var job = JobRuntime(
             id: id, recipe: plan.recipe, source: plan.source, segments: plan.segments, spool: spool, board: board,
             stallSeconds: order.settings.stallSeconds, telemetry: telemetry)
-        job.recipes = try recipes(plan)
+        job.recipes = reruns.mapValues(\.recipe)
+        for override in order.overrides {
+            for segment in override.segments { job.nodes[segment] = override.node }
+        }
         job.fingerprint = order.fingerprint
         job.count(finished.values)
         job.earlierAttempts = attempts
