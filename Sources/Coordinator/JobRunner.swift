@@ -19,9 +19,11 @@ struct JobRunner: Sendable {
     /// Opens the source: a wrong source is said before a wrong target.
     func openSource() throws(Failure) -> ExportPlanner { try ExportPlanner(order, interrupt: interrupt) }
 
-    func openOutput() throws(Failure) -> PartialFile {
+    /// - Parameter willCreate: told the temporary name before there is such a file.
+    func openOutput(willCreate: (String) -> Void = { _ in }) throws(Failure) -> PartialFile {
         do {
-            return try PartialFile(target: order.destination, overwrites: order.overwrite)
+            return try PartialFile(
+                target: order.destination, overwrites: order.overwrite, willCreate: willCreate)
         } catch {
             throw Failure(error, role: .output)
         }

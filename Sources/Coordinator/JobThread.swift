@@ -70,8 +70,7 @@ final class JobThread: Sendable {
         let spool = try Spool(directory: directory + "/spool")
         if let report = try committedReport() { return try finished(report) }
         let planner = try runner.openSource()
-        let output = try runner.openOutput()
-        try remember(output)
+        let output = try openOutput()
         var plan = try runner.plan(planner)
         let identity = plan.id
         plan.id = id.text
@@ -132,15 +131,24 @@ final class JobThread: Sendable {
     /// Holds the temporary name of the output, so that a run after a crash can remove it.
     private var partialNote: String { directory + "/partial" }
 
-    private func remember(_ output: PartialFile) throws(Failure) {
-        do {
-            try Data(output.path.utf8).write(to: URL(fileURLWithPath: partialNote), options: .atomic)
-        } catch {
+    private func openOutput() throws(Failure) -> PartialFile {
+        var trouble: (any Error)?
+        let output = try runner.openOutput { path in
+            do {
+                try Data(path.utf8).write(to: URL(fileURLWithPath: partialNote), options: .atomic)
+                trouble = nil
+            } catch {
+                trouble = error
+            }
+        }
+        if let trouble {
+            output.discard()
             throw Failure(
-                .storage, "Cannot write \(partialNote): \(error.localizedDescription)",
+                .storage, "Cannot write \(partialNote): \(trouble.localizedDescription)",
                 advice: "Check the disk under the state directory.", retry: .retry, fault: .environment,
                 exitCode: .ioError)
         }
+        return output
     }
 
     /// The report of a run that was killed between its proof and its end, when the output has its name already; else removes
@@ -158,8 +166,10 @@ final class JobThread: Sendable {
         // A name is given by a second link and the removal of the first: both may exist.
         let isCommitted = hasTarget && (!isThere || (from.st_ino == to.st_ino && from.st_dev == to.st_dev))
         if isThere { unlink(partial) }
-        guard let stored, isCommitted, Int64(to.st_size) == stored.outputBytes else { return nil }
-        return stored
+        if let stored, isCommitted, Int64(to.st_size) == stored.outputBytes { return stored }
+        // What was about to be true is not: no later run may take it for that.
+        try store.use { (store) throws(JobStoreError) in try store.updateJob(id, report: nil, at: Clock.wall) }
+        return nil
     }
 
     // MARK: Planning

@@ -52,7 +52,7 @@ final class LocalCluster {
         let progress = JobProgress(state: .running, finished: job.finished.mapValues(\.hash))
         link.perform { $0.submit(submitted, spec: spec, progress: progress) }
         supervisor = NodeSupervisor(
-            .init(executable: order.executable, endpoint: address, node: "local", slots: slots)
+            .init(executable: order.executable, endpoint: address, node: "local", slots: slots, isPrivate: true)
         ) { event in
             switch event {
             case .replaced(let slot, let end):
