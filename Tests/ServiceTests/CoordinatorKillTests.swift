@@ -88,8 +88,8 @@ private struct KillTally {
 
     var sentence: String {
         let list = phases.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-        return "\(kills) kills over \(jobs) jobs (\(list)); \(accepted) segments accepted once each, \(reattached) leases "
-            + "taken up again, \(repeated) attempts that did not count"
+        return "\(kills) kills over \(jobs) jobs (\(list)); \(accepted) segments accepted once each, "
+            + "\(reattached) leases taken up again, \(repeated) attempts that did not count"
     }
 }
 
