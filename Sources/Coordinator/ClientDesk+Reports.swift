@@ -64,6 +64,7 @@ extension ClientDesk {
             report.frames += lease.frames
         }
         report.slots = runtime.workers.count
+        report.sourceAccess = runtime.sourceAccess.isEmpty ? nil : runtime.sourceAccess
         report.warnings = runtime.warnings
         if report.wallSeconds > 0 {
             report.fps = Double(report.frames) / report.wallSeconds
@@ -111,6 +112,7 @@ extension ClientDesk {
             var row = WorkerReport(node: status.worker.node, slot: status.worker.slot, state: Self.state(status.state))
             let tally = handler.tallies[SlotPlace(status.worker)] ?? WorkerTally()
             row.host = tally.host
+            row.sourceAccess = tally.sourceAccess
             row.frames = tally.frames
             row.bytesIn = tally.bytesIn
             row.bytesOut = tally.bytesOut

@@ -57,17 +57,20 @@ extension CoordinatorHandler {
         if options.provesEncoders, proofs.begin(grant.worker, grant.job) {
             send(.prove(Prove(job: job.id.text, recipe: job.recipe)), to: identity)
         }
+        let access = access(of: grant, job, identity)
+        note(access, of: grant)
         send(
             .lease(
                 Lease(
                     lease: LeaseName(job: job.id.text, fence: grant.lease.number),
-                    recipe: job.recipe(ofSegment: grant.segment), source: job.source,
+                    recipe: job.recipe(ofSegment: grant.segment), source: job.source, access: access,
                     segment: job.segments[grant.segment], credit: OpenLease.credit, stallSeconds: job.stallSeconds)),
             to: identity)
     }
 
     func drop(_ fence: Fence) {
         guard let lease = leases.removeValue(forKey: fence) else { return }
+        streams.cancel(fence)
         storage.perform { lease.receiver.cancel() }
     }
 
@@ -107,8 +110,7 @@ extension CoordinatorHandler {
     private func finished(_ id: JobID, _ segment: Int, _ fence: Fence) {
         guard let lease = leases.removeValue(forKey: fence), let result = lease.result, let hash = lease.fileHash
         else { return }
-        jobs[id]?.acceptedFrames += result.frames
-        jobs[id]?.acceptedBytes += result.bytes
+        jobs[id]?.accept(segment, frames: result.frames, bytes: result.bytes)
         jobs[id]?.encodeSeconds += result.seconds
         jobs[id].map { jobs[id]?.stages = $0.stages + result.stageSeconds }
         jobs[id]?.warnings += result.warnings

@@ -75,7 +75,7 @@ extension CoordinatorHandler {
         }
         // One that asks again on the same socket (it was not spoken to for long) has missed nothing: if it is idle, it says so.
         let isKnown = peers[identity]?.worker == worker
-        peers[identity] = Peer(worker: worker, heard: clock)
+        peers[identity] = Peer(worker: worker, heard: clock, streams: hello.streams)
         identities[worker] = identity
         tallies[SlotPlace(worker), default: WorkerTally()].host = hello.host
         if !isKnown {
@@ -90,7 +90,7 @@ extension CoordinatorHandler {
             .welcome(
                 Welcome(
                     coordinator: started, version: hello.version, heartbeatSeconds: Self.heartbeatSeconds,
-                    livenessSeconds: Self.livenessSeconds, resume: resumption)), to: identity)
+                    livenessSeconds: Self.livenessSeconds, resume: resumption, streams: true)), to: identity)
     }
 
     /// The slot says what it still works on: where its bytes go on, or nothing if the lease counts no longer.
@@ -135,22 +135,24 @@ extension CoordinatorHandler {
             if !identities.keys.contains(where: { $0.node == worker.node }) {
                 handle(.nodeDrained(worker.node, false))
             }
-        case .heartbeat, .sourceCredit, .hello: break
+        case .sourceCredit(let credit): receive(credit, from: worker, identity)
+        case .heartbeat, .hello: break
         }
     }
 
     private func receive(_ failed: LeaseFailed, from worker: WorkerID) {
         let fence = Fence(failed.lease.fence)
-        guard failed.isUnfit, let lease = leases[fence], lease.grant.worker == worker, let job = jobs[lease.grant.job]
+        let isSourceTrouble = failed.isUnfit || failed.failure.boundary == .asset || failed.failure.fault == .source
+        guard isSourceTrouble, let lease = leases[fence], lease.grant.worker == worker, let job = jobs[lease.grant.job]
         else { return handle(.leaseFailed(fence, worker, failed.failure)) }
-        // The node cannot open the source. Where it is the source that changed, no node can.
+        // Where it is the source that changed, no node can do it.
         let (link, id, source) = (link, job.id, job.source)
         storage.perform {
             let change = source.changeSincePlanned()
             link.perform { handler in
                 if let change { return handler.fail(id, change) }
                 handler.handle(.leaseFailed(fence, worker, failed.failure))
-                handler.handle(.nodeBarred(id, node: worker.node, failed.failure))
+                if failed.isUnfit { handler.handle(.nodeBarred(id, node: worker.node, failed.failure)) }
             }
         }
     }
@@ -221,6 +223,7 @@ extension CoordinatorHandler {
                         .encoder, "The slot has not shown what its encoder makes of the reference frames.",
                         retry: .elsewhere, fault: .worker)))
         }
+        streams.cancel(fence)
         leases[fence]?.result = result
         pendingPayload[fence] = payload
         handle(.resultReceived(fence, worker, hash: result.hash, frames: result.frames))
@@ -236,6 +239,9 @@ extension Failure {
             fault: .worker)
     }
 
+    /// SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: a process brings these upon itself.
+    private static let crashes: Set<Int32> = [SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
+
     /// How the process that held a slot before its successor ended, as a failure of the lease it held.
     fileprivate init(_ end: ProcessEnd?) {
         let message =
@@ -245,10 +251,12 @@ extension Failure {
             case .exited: "The slot's process ended with status \(end?.code ?? 0)"
             case .unstarted, nil: "The slot's process is gone"
             }
+        // Who is killed from outside was in somebody's way; who crashes or hangs met something in the source.
+        let isCrash = end?.cause == .stalled || (end?.cause == .signalled && Self.crashes.contains(end?.code ?? 0))
         self.init(
             .resources, message + ".",
             advice:
                 "Look at the memory and at the codec's words; where it hangs, --stall-limit says for how long it may.",
-            retry: .elsewhere, fault: .worker, code: end?.code ?? 0, log: end?.log ?? [])
+            retry: .elsewhere, fault: isCrash ? .source : .worker, code: end?.code ?? 0, log: end?.log ?? [])
     }
 }

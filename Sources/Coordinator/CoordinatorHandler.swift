@@ -16,6 +16,7 @@ final class CoordinatorHandler: EndpointHandler {
     let storage: SerialThread
     let store: StoreBox
     let keeper: ResultKeeper
+    let streams: SourceStreams
     let options: Options
     var desk: (any CoordinatorDesk)?
     var scheduler: Scheduler
@@ -41,6 +42,8 @@ final class CoordinatorHandler: EndpointHandler {
     struct Peer {
         var worker: WorkerID
         var heard: UInt64
+        /// It can work from samples that are streamed to it.
+        var streams = false
     }
 
     /// What tells a cluster of many machines from the slots of one.
@@ -72,6 +75,7 @@ final class CoordinatorHandler: EndpointHandler {
         self.store = store
         self.options = options
         keeper = ResultKeeper(storage, store: store)
+        streams = SourceStreams(sender) { fence, trouble in link.perform { $0.settle(fence, trouble) } }
         scheduler = Scheduler(firstLease: Fence(firstLease))
         desk = options.makeDesk?(self)
     }
@@ -124,7 +128,7 @@ final class CoordinatorHandler: EndpointHandler {
     func forget(_ id: JobID) {
         if scheduler.jobStatus(id)?.state.isOver == false { handle(.jobCancelled(id)) }
         handle(.jobRemoved(id))
-        jobs[id] = nil
+        if let job = jobs.removeValue(forKey: id) { streams.forget(job.source) }
         proofs.forget(id)
     }
 
@@ -150,6 +154,7 @@ final class CoordinatorHandler: EndpointHandler {
                         fault: .worker)))
             forget(identity)
         }
+        streams.tick()
         publish()
         desk?.tick()
     }
@@ -163,6 +168,7 @@ final class CoordinatorHandler: EndpointHandler {
     }
 
     func stopped(_ error: MessagingError?) {
+        streams.close()
         // No result comes any more: whoever waits for one must not wait for ever.
         let failure =
             error.map {
@@ -219,6 +225,7 @@ final class CoordinatorHandler: EndpointHandler {
         var summary = LeaseSummary()
         summary.attempts = job.earlierAttempts + (scheduler.jobStatus(id)?.leases ?? 0)
         summary.workers = job.workers.count
+        summary.sourceAccess = job.sourceAccess
         summary.encodeSeconds = job.encodeSeconds
         summary.stages = job.stages
         summary.warnings = job.telemetry.repairs + job.warnings

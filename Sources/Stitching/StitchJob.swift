@@ -32,6 +32,13 @@ package struct StitchJob: Sendable {
     package var expectedFrames: Int
     /// Side data of the output's picture track; `nil` for the source's own.
     package var pictureAttachments: [Attachment]?
+    /// The source as slots open it, to see for oneself where they say that it is damaged.
+    package var reference: SourceReference?
+    /// Damage that was found while planning.
+    package var knownDamage: [JobReport.Damage] = []
+    package var maxDamage: DamageLimit?
+    /// Any damage ends the export.
+    package var refusesDamage = false
 
     package init(
         temporary: String, container: Container, source: String, videoTrack: Int, tracks: [Track],
@@ -67,6 +74,16 @@ extension StitchJob {
     }
 }
 
+/// Whether segments may come with other parameter sets than the first one.
+package enum FormatMixing: Hashable, Sendable {
+    /// All are encoded alike: one that is not is a fault.
+    case refused
+    /// Some were rerun with other settings.
+    case allowed
+    /// And those are known to give other parameter sets.
+    case expected
+}
+
 /// A completed segment: the picture track's samples in decode order.
 package protocol SegmentContent: AnyObject {
     var format: FormatDescription { get }
@@ -75,8 +92,8 @@ package protocol SegmentContent: AnyObject {
     var presentationTimes: [Int64] { get }
     /// Those of them that are pictures of the film, in any order: what source and output are compared by.
     var shownTimes: [Int64] { get }
-    /// Times of source samples that cannot give a picture, sorted.
-    var unshownTimes: [Int64] { get }
+    /// What the one who decoded it says of damage.
+    var damage: SampleTable.Damage { get }
     /// The sample with its bytes, at the times given.
     func sample(
         _ number: Int, pts: Int64, dts: Int64, duration: Int64, timeBase: TimeBase
@@ -91,6 +108,7 @@ extension SegmentContent {
 package protocol SegmentSupply: Sendable {
     /// Blocks until the segment is there; throws when it never will be.
     func segment(_ index: Int) throws(Failure) -> any SegmentContent
+    var mixing: FormatMixing { get }
 }
 
 /// What the stitch did.
@@ -102,11 +120,11 @@ package struct StitchResult: Sendable {
     /// Source pictures that no segment returned, and returned pictures that the source does not have.
     package var missing = 0
     package var surplus = 0
-    /// Source pictures that no decoder can show, which are no part of `sourceFrames`: how many, the first and the last.
-    package var unshown = 0
-    package var unshownRange: ClosedRange<Int64>?
-    /// Times of the copied pictures of each segment, sorted; empty where the picture was encoded.
-    package var copiedTimes: [[Int64]] = []
+    /// Source pictures that damage took away, which are no part of `sourceFrames`.
+    package var dropped = 0
+    package var damage: [JobReport.Damage] = []
+    /// Times of each segment's pictures, sorted.
+    package var segmentTimes: [[Int64]] = []
     /// The first few of each, in source ticks.
     package var examples: [Int64] = []
     /// XXH3-128 over the compressed bytes of the picture track.

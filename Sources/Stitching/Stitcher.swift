@@ -23,7 +23,9 @@ package struct Stitcher: Sendable {
     package func run(
         _ supply: (any SegmentSupply)?, progress: (Int) -> Void = { _ in }
     ) throws(Failure) -> StitchResult {
-        var attempt = Attempt(reorderDepth: job.reorderDepth, indexScale: 1)
+        var attempt = Attempt(
+            reorderDepth: job.reorderDepth, indexScale: 1, mixesFormats: supply?.mixing == .expected)
+        var damages = 0
         while true {
             do {
                 var result = try StitchPass(job, attempt, interrupt: interrupt).run(supply, progress: progress)
@@ -31,7 +33,12 @@ package struct Stitcher: Sendable {
                 result.warnings += attempt.reasons
                 return result
             } catch let failure {
-                // Two bounds are estimates where the source does not tell them beforehand; each may be corrected once.
+                // A file that changed since it was opened: the supply finds that out when it is asked again.
+                if failure.code == SpoolDamage.code, damages < 3 {
+                    damages += 1
+                    continue
+                }
+                // What is assumed where nothing tells it beforehand may be corrected, each once.
                 guard let better = attempt.corrected(after: failure) else { throw failure }
                 attempt = better
             }
@@ -42,6 +49,8 @@ package struct Stitcher: Sendable {
     struct Attempt {
         var reorderDepth: Int
         var indexScale: Int
+        /// Parameter sets go in front of the first picture of each segment.
+        var mixesFormats: Bool
         /// Why the file was written again, once for each bound that was corrected.
         var reasons: [String] = []
 
@@ -56,6 +65,10 @@ package struct Stitcher: Sendable {
             case IndexSpaceExceeded.code where indexScale == 1:
                 better.indexScale = 4
                 better.reasons.append("The index did not fit the space kept for it; the file was written again.")
+            case FormatsDiffer.code where !mixesFormats:
+                better.mixesFormats = true
+                better.reasons.append(
+                    "Segments that were rerun have other parameter sets than the rest; the file was written again.")
             default: return nil
             }
             return better
@@ -74,6 +87,17 @@ package enum IndexSpaceExceeded {
         Failure(
             .finalization, "The movie index did not fit the space kept for it at the head of the file.",
             advice: "Report this source.", fault: .environment, code: code)
+    }
+}
+
+/// Told apart so that the stitch can be written once more with the parameter sets in the samples.
+package enum FormatsDiffer {
+    package static let code: Int32 = 0x4644  // 'FD'
+
+    static func failure(_ index: Int) -> Failure {
+        Failure(
+            .format, "Segment \(index) was encoded with other parameter sets than the first one.",
+            advice: "Report this.", fault: .environment, code: code)
     }
 }
 
@@ -96,6 +120,8 @@ private final class StitchPass {
     private var hash = ContentHash()
     /// Source pictures that have the time of another.
     private var shared = 0
+    private var account: DamageAccount
+    private let witness: DamageWitness?
 
     private struct VideoLane {
         var track = 0
@@ -114,6 +140,8 @@ private final class StitchPass {
         container = OutputContainer(job.container)
         feed = try SourceFeed(job, interrupt: interrupt)
         timeline = DecodeTimeline(depth: attempt.reorderDepth)
+        account = try DamageAccount(job)
+        witness = job.reference.map { DamageWitness($0, interrupt: interrupt) }
     }
 
     func run(_ supply: (any SegmentSupply)?, progress: (Int) -> Void) throws(Failure) -> StitchResult {
@@ -125,19 +153,20 @@ private final class StitchPass {
             let spooled: any SegmentContent
             if job.copiesPicture {
                 spooled = feed.copiedSegment(in: segment.start..<segment.end)
-                result.copiedTimes.append(spooled.shownTimes.sorted())
             } else {
                 guard let supply else { throw Self.noSupply }
                 spooled = try supply.segment(segment.index)
             }
-            compare(spooled, with: source)
+            result.segmentTimes.append(
+                job.copiesPicture ? spooled.shownTimes.sorted() : spooled.presentationTimes.sorted())
+            try compare(spooled, with: source, segment)
             if muxer == nil {
                 // Some encoders announce no depth: the first segment shows it, as every segment is encoded alike.
                 let depth = max(attempt.reorderDepth, DecodeTimeline.depth(of: spooled.presentationTimes))
                 timeline = DecodeTimeline(depth: depth)
                 try start(with: spooled)
             }
-            try write(spooled, segment)
+            try write(spooled, segment, mixing: supply?.mixing ?? .refused)
             progress(segment.index + 1)
         }
         try writeCarried(before: .max)
@@ -162,16 +191,11 @@ private final class StitchPass {
             .filter { $0 >= segment.start }
     }
 
-    private func compare(_ spooled: any SegmentContent, with source: [Int64]) {
+    private func compare(_ spooled: any SegmentContent, with all: [Int64], _ segment: Segment) throws(Failure) {
         let returned = spooled.shownTimes.sorted()
-        let unshown = Set(spooled.unshownTimes)
-        let shown = returned.isEmpty || unshown.isEmpty ? [] : Set(returned)
-        let source = source.filter { time in
-            guard unshown.contains(time), !shown.contains(time) else { return true }
-            result.unshown += 1
-            result.unshownRange = (result.unshownRange?.lowerBound ?? time)...time
-            return false
-        }
+        let dropped = job.copiesPicture ? [] : try droppedPictures(spooled, returned, all, segment)
+        let source = dropped.isEmpty ? all : all.filter { !dropped.contains($0) }
+        result.dropped += all.count - source.count
         result.sourceFrames += source.count
         // A slot moves a picture that shares its time; copied ones are moved on their way into the file.
         var (sourceRule, returnedRule) = (RisingTimes(), RisingTimes())
@@ -192,6 +216,45 @@ private final class StitchPass {
                 b = right.next()
             }
         }
+    }
+
+    /// Pictures of the segment that damage took away: missing here, and missing where the source is decoded once more.
+    private func droppedPictures(
+        _ spooled: any SegmentContent, _ returned: [Int64], _ source: [Int64], _ segment: Segment
+    ) throws(Failure) -> Set<Int64> {
+        let shown = Set(returned)
+        let known = Set(source)
+        var claim = spooled.damage
+        var dropped: Set<Int64> = []
+        if source.contains(where: { !shown.contains($0) }), let witness {
+            let seen = try witness.examine(segment)
+            dropped = Set(seen.dropped.map(\.time)).intersection(known).subtracting(shown)
+            if seen.dropped.isEmpty != claim.dropped.isEmpty
+                || claim.dropped.contains(where: { shown.contains($0.time) })
+            {
+                result.warnings.append(
+                    "Segment \(segment.index): the worker's account of damaged pictures is not what the source shows here."
+                )
+            }
+            if claim.dropped.isEmpty { claim = seen }
+            let causes = Set(seen.dropped.filter { dropped.contains($0.time) }.map(\.cause)).sorted()
+            for cause in causes {
+                let times = Set(seen.dropped.filter { $0.cause == cause && dropped.contains($0.time) }.map(\.time))
+                try account.add(
+                    .dropped, times, among: source, of: segment,
+                    detail: "no picture comes out of the damaged sample at \(place(cause)) s, or of those that need it")
+            }
+        }
+        let concealed = Set(claim.concealed).intersection(shown)
+        try account.add(
+            .concealed, concealed, among: source, of: segment,
+            detail: "the decoder made parts of them up; pictures up to the next keyframe may show it, too")
+        return dropped
+    }
+
+    /// Seconds of the output's time line, for people to read.
+    private func place(_ time: Int64) -> Double {
+        ((seconds(time) - job.origin.seconds) * 1000).rounded() / 1000
     }
 
     /// For people to read.
@@ -222,7 +285,8 @@ private final class StitchPass {
                 format: first.format, timeBase: container.videoTimeBase(job.timeBase), metadata: source.metadata,
                 disposition: source.disposition,
                 attachments: job.pictureAttachments ?? source.attachments, averageFrameRate: source.averageFrameRate,
-                sampleAspectRatio: nil)
+                sampleAspectRatio: nil,
+                codecTag: attempt.mixesFormats && job.container.isMovie ? first.format.inBandSampleEntry : nil)
             for lane in 0..<feed.laneCount {
                 let track = feed.track(ofLane: lane)
                 lanes.append(
@@ -277,14 +341,11 @@ private final class StitchPass {
 
     // MARK: Samples
 
-    private func write(_ spooled: any SegmentContent, _ segment: Segment) throws(Failure) {
+    private func write(
+        _ spooled: any SegmentContent, _ segment: Segment, mixing: FormatMixing
+    ) throws(Failure) {
         guard let muxer, let format = video.format else { return }
-        if spooled.format != format {
-            throw Failure(
-                .format, "Segment \(segment.index) was encoded with other parameter sets than the first one.",
-                advice: "All workers need the same encoder build; `weft capabilities` shows what a machine has.",
-                retry: .elsewhere, fault: .worker)
-        }
+        try check(spooled.format, of: segment, follows: format, mixing)
         do {
             let origin = try job.origin.ticks(in: job.timeBase)
             var presentation: [Int64] = []
@@ -302,8 +363,10 @@ private final class StitchPass {
                 let sample = try spooled.sample(
                     index, pts: presentation[index], dts: decode[index], duration: durations[index],
                     timeBase: video.timeBase)
-                sample.withUnsafeBytes { hash.update($0) }
-                try muxer.write(sample, track: video.track)
+                // At each segment, so that going back to the first ones' sets works, too.
+                let carried = attempt.mixesFormats && index == 0 ? try sample.carryingParameterSets() : sample
+                carried.withUnsafeBytes { hash.update($0) }
+                try muxer.write(carried, track: video.track)
             }
             result.frames += spooled.shownTimes.count
         } catch let error as MediaError {
@@ -312,6 +375,26 @@ private final class StitchPass {
             throw failure
         } catch {
             throw Failure(.timing, "A time of segment \(segment.index) does not fit \(job.container): \(error).")
+        }
+    }
+
+    private func check(
+        _ format: FormatDescription, of segment: Segment, follows first: FormatDescription, _ mixing: FormatMixing
+    ) throws(Failure) {
+        switch first.joining(format) {
+        case .equal: return
+        case .inBand where attempt.mixesFormats: return
+        case .inBand where mixing != .refused: throw FormatsDiffer.failure(segment.index)
+        case .impossible(let difference) where mixing != .refused:
+            throw Failure(
+                .format,
+                "Segment \(segment.index) was rerun and differs from the others in \(difference); one track cannot hold both.",
+                advice: "`weft retry` it with settings that keep that, or without any.", fault: .settings)
+        case .inBand, .impossible:
+            throw Failure(
+                .format, "Segment \(segment.index) was encoded with other parameter sets than the first one.",
+                advice: "All workers need the same encoder build; `weft capabilities` shows what a machine has.",
+                retry: .elsewhere, fault: .worker)
         }
     }
 
@@ -414,12 +497,13 @@ private final class StitchPass {
                 "\(shared) source pictures do not come after the one before them in time; each was moved to one tick "
                     + "behind it.")
         }
-        if let range = result.unshownRange {
-            let from = seconds(range.lowerBound)
+        if result.dropped > 0 {
             result.losses.append(
-                "\(result.unshown) source pictures from \(from) s to \(seconds(range.upperBound)) s cannot be decoded and are "
-                    + "not in the output.")
+                "\(result.dropped) source pictures cannot be decoded and are not in the output; `damage` says where.")
         }
-        result.losses += feed.damage.map { "Sound or another track was damaged in the source: \($0)" }
+        for range in feed.damagedSound { try account.add(range) }
+        try account.check(pictures: result.sourceFrames + result.dropped)
+        result.damage = account.ranges
+        result.warnings += feed.remarks
     }
 }

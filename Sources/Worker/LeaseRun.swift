@@ -83,7 +83,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
         }
         inlet.withLock { $0 = fresh }
         if cancellation.isInterrupted { fresh.cancel() }
-        return try StreamedSource(fresh, because: reason)
+        return try StreamedSource(fresh, segment: lease.segment, because: reason)
     }
 
     func receive(_ chunk: SourceChunk, _ payload: [MessageFrame]) {
@@ -117,7 +117,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
             isPaused = false
             isResultSent = false
         }
-        inlet.withLock { $0 }?.restart()
+        inlet.withLock { $0 }?.reconnect()
     }
 
     /// Runs the lease and sends its result or its failure.
@@ -190,7 +190,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
 
     private func finish(_ outcome: SegmentPipeline.Outcome) throws(Failure) {
         try flush()
-        table.add(unshown: outcome.unshown)
+        table.damage = outcome.damage
         let times = table.entries.map(\.pts).filter { $0 != SampleTable.noTime }
         let result = SegmentResult(
             lease: lease.lease, frames: outcome.frames, samples: table.entries.count, bytes: size, hash: hash.finish(),

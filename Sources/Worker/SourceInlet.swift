@@ -25,6 +25,8 @@ final class SourceInlet: @unchecked Sendable {
     private var failure: Failure?
     /// Sequence of the first message that has not been taken.
     private var wanted = 0
+    /// `nil` for the segment's own.
+    private var entry: Keyframe?
 
     init(_ lease: LeaseName, sender: DealerSender, waiting: @escaping @Sendable () -> Void) {
         self.lease = lease
@@ -52,16 +54,22 @@ final class SourceInlet: @unchecked Sendable {
     }
 
     /// The coordinator does not know any more what it sent: it goes on after what is here.
-    func restart() {
+    func reconnect() {
         condition.lock()
         defer { condition.unlock() }
-        guard !isComplete else { return }
-        stream += 1
+        if !isComplete { try? begin(anew: true, because: nil) }
+    }
+
+    /// `condition` is held.
+    private func begin(anew: Bool, because reason: Failure?) throws(Failure) {
+        if anew { stream += 1 }
         arrived.removeAll()
         failure = nil
+        isComplete = false
         window = CreditWindow(size: ProtocolLimits.sourceWindow)
-        try? sender.send(
-            .sourceCredit(SourceCredit(lease: lease, bytes: window.size, stream: stream, from: wanted)))
+        let credit = SourceCredit(
+            lease: lease, bytes: window.size, stream: stream, from: wanted, entry: entry, failure: reason)
+        try sender.send(.sourceCredit(credit))
     }
 
     func cancel() {
@@ -77,9 +85,17 @@ final class SourceInlet: @unchecked Sendable {
     /// - Parameter reason: why this slot does not read the source itself, where it tried.
     func request(because reason: Failure?) throws(Failure) {
         condition.lock()
-        let first = SourceCredit(lease: lease, bytes: window.size, stream: stream, from: wanted, failure: reason)
-        condition.unlock()
-        try sender.send(.sourceCredit(first))
+        defer { condition.unlock() }
+        try begin(anew: false, because: reason)
+    }
+
+    /// Asks for them from another keyframe on.
+    func request(from entry: Keyframe) throws(Failure) {
+        condition.lock()
+        defer { condition.unlock() }
+        self.entry = entry
+        wanted = 0
+        try begin(anew: true, because: nil)
     }
 
     /// Waits for the next message.
@@ -109,10 +125,12 @@ final class StreamedSource: SegmentSource {
     let picture: SourcePicture
     private let inlet: SourceInlet
     private var assembly = SourceAssembly()
+    private var entry: Keyframe
 
     /// Asks for the samples and waits for the first of them.
-    init(_ inlet: SourceInlet, because reason: Failure?) throws(Failure) {
+    init(_ inlet: SourceInlet, segment: Segment, because reason: Failure?) throws(Failure) {
         self.inlet = inlet
+        entry = segment.entry
         try inlet.request(because: reason)
         let first = try inlet.take()
         try assembly.add(first.chunk, first.payload)
@@ -123,8 +141,13 @@ final class StreamedSource: SegmentSource {
         self.picture = picture
     }
 
-    /// The coordinator knows the segment and where it begins.
-    func begin(_ segment: Segment, goesOn: Bool, skipped: @escaping (Int) -> Void) throws(Failure) {}
+    /// The coordinator knows the lease's segment; another entry has to be said.
+    func begin(_ segment: Segment, goesOn: Bool, skipped: @escaping (Int) -> Void) throws(Failure) {
+        guard segment.entry != entry else { return }
+        entry = segment.entry
+        assembly = SourceAssembly()
+        try inlet.request(from: entry)
+    }
 
     func next() throws(Failure) -> Sample? {
         while true {
