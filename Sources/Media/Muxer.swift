@@ -68,7 +68,10 @@ package final class Muxer {
         sampleAspectRatio: Rational? = nil, codecTag: String? = nil
     ) throws(MediaError) -> Int {
         try require(.open, "A track can be added only before the header.")
-        guard container.canHold(codec: format.codecName) else {
+        // A Matroska attachment is a file of any kind.
+        guard
+            container.canHold(codec: format.codecName) || (format.mediaType == .attachment && container == .matroska)
+        else {
             throw MediaError(.format, .unsupported, "\(container) cannot hold \(format.codecName).")
         }
         guard let stream = avformat_new_stream(context, nil), let parameters = stream.pointee.codecpar else {

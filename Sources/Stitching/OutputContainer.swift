@@ -39,14 +39,16 @@ package struct OutputContainer: Sendable {
     /// libavformat's options for this job.
     ///
     /// - Parameter indexScale: multiplies the estimate of the index, after it once proved too small.
-    func options(job: StitchJob, indexScale: Int, timeBases: [TimeBase], carriedSamples: Int) -> [String: String] {
+    func options(
+        job: StitchJob, indexScale: Int, timeBases: [TimeBase], carriedSamples: Int, enclosedBytes: Int = 0
+    ) -> [String: String] {
         // libavformat writes Dolby Vision's configuration record only when told that it may.
         let isDolby = (job.pictureAttachments ?? []).contains { $0.kind == .dolbyVision }
         let strictness = isDolby ? ["strict": "unofficial"] : [:]
         guard container.isMovie else { return strictness }
         var options = [
             "movflags": "+write_colr",
-            "moov_size": "\(min(Int(Int32.max), indexBytes(job, carriedSamples) * indexScale))",
+            "moov_size": "\(min(Int(Int32.max), indexBytes(job, carriedSamples) * indexScale + enclosedBytes))",
         ]
         options["video_track_timescale"] = "\(videoTimeBase(job.timeBase).denominator)"
         // The movie's own unit rounds edit lists unless it holds every track's (ISO/IEC 14496-12 §8.6.6).

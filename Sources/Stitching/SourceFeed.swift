@@ -14,6 +14,9 @@ final class SourceFeed {
         let offset: Int64
         var clock: SampleClock?
         let transcoder: AudioTranscoder?
+        let text: SubtitleTranscoder?
+        /// Cues are cut to the exported range.
+        let cues: CueRange?
         var unroller: TimelineUnroller
         var queue: [Sample] = []
         var head = 0
@@ -26,7 +29,11 @@ final class SourceFeed {
         /// Sparse tracks (subtitles) do not hold the others up.
         let isDense: Bool
 
-        init(track: Track, offset: Int64, transcoder: AudioTranscoder?, isDiscontinuous: Bool) {
+        init(
+            track: Track, offset: Int64, transcoder: AudioTranscoder?, text: SubtitleTranscoder?, cues: CueRange?,
+            isDiscontinuous: Bool
+        ) {
+            (self.text, self.cues) = (text, cues)
             self.track = track
             self.offset = offset
             self.transcoder = transcoder
@@ -98,7 +105,7 @@ final class SourceFeed {
         videoUnroller = TimelineUnroller(timeBase: videoTrack.timeBase, isEnabled: isDiscontinuous)
         range = ClosedEnd(
             start: job.isRanged ? job.origin.nanoseconds : nil, end: job.rangeEnd.map(\.nanoseconds))
-        for carried in job.carried where job.tracks.indices.contains(carried.track) {
+        for carried in job.carried where job.tracks.indices.contains(carried.track) && !carried.isEnclosure {
             let track = job.tracks[carried.track]
             let transcoder = try carried.encoding.map { encoding throws(Failure) in
                 try AudioTranscoder(
@@ -112,7 +119,12 @@ final class SourceFeed {
             }
             laneOfTrack[carried.track] = lanes.count
             lanes.append(
-                Lane(track: track, offset: offset, transcoder: transcoder, isDiscontinuous: isDiscontinuous))
+                Lane(
+                    track: track, offset: offset, transcoder: transcoder,
+                    text: try carried.textEncoder.map { encoder throws(Failure) in
+                        try SubtitleTranscoder(
+                            track: track, encoder: encoder, holdsOverlaps: !job.container.isMovie)
+                    }, cues: CueRange(job, track: track), isDiscontinuous: isDiscontinuous))
         }
         demuxer.select(tracks: Set(job.carried.map(\.track) + [job.videoTrack]))
     }
@@ -133,7 +145,9 @@ final class SourceFeed {
 
     func track(ofLane lane: Int) -> Track { lanes[lane].track }
 
-    func format(ofLane lane: Int) -> FormatDescription { lanes[lane].transcoder?.format ?? lanes[lane].track.format }
+    func format(ofLane lane: Int) -> FormatDescription {
+        lanes[lane].transcoder?.format ?? lanes[lane].text?.format ?? lanes[lane].track.format
+    }
 
     func timeBase(ofLane lane: Int) -> TimeBase {
         lanes[lane].transcoder?.timeBase ?? lanes[lane].clock?.timeBase ?? lanes[lane].track.timeBase
@@ -155,6 +169,13 @@ final class SourceFeed {
         while lanes[lane].head >= lanes[lane].queue.count, !isAtEnd, front < limit { try readOne() }
         return front(lane: lane)
     }
+
+    /// What converting subtitles has cost.
+    var textLosses: [String] { lanes.flatMap { $0.text?.losses ?? [] } }
+    var textWarnings: [String] { lanes.flatMap { $0.text?.warnings ?? [] } }
+
+    /// A cover picture; there from the opening on.
+    func cover(ofTrack index: Int) -> Sample? { demuxer.attachedPicture(ofTrack: index) }
 
     // MARK: Reading
 
@@ -247,6 +268,7 @@ final class SourceFeed {
             if let held = lane.held { try deliver(held, before: nil, lane) }
             lane.held = nil
             try lane.transcoder?.finish { lane.queue.append($0) }
+            try lane.text?.finish { lane.queue.append($0) }
         }
     }
 
@@ -297,12 +319,15 @@ final class SourceFeed {
         let shown = pts.nanoseconds(in: sample.timeBase)
         if let start = range.start, shown &+ length <= start { return }
         if let end = range.end, shown >= end { return }
+        var rebased: Sample
         do {
-            lane.queue.append(
-                try Self.rebased(sample, pts: pts &- lane.offset, dts: dts &- lane.offset, lane: lane))
+            rebased = try Self.rebased(sample, pts: pts &- lane.offset, dts: dts &- lane.offset, lane: lane)
         } catch {
             throw Failure(.timing, "A time of track \(lane.track.index) cannot be told: \(error).")
         }
+        if let cues = lane.cues { rebased = cues.clipped(rebased) }
+        guard let text = lane.text else { return lane.queue.append(rebased) }
+        try text.convert(rebased) { lane.queue.append($0) }
     }
 
     /// A packet that comes late although the one after it leaves no room for it belongs where the sound before it ended:

@@ -213,7 +213,8 @@ private final class StitchPass {
                 job: job, indexScale: attempt.indexScale,
                 timeBases: [container.videoTimeBase(job.timeBase)]
                     + (0..<feed.laneCount).map { feed.timeBase(ofLane: $0) },
-                carriedSamples: feed.expectedSamples(seconds: job.durationSeconds))
+                carriedSamples: feed.expectedSamples(seconds: job.durationSeconds),
+                enclosedBytes: Enclosures.size(job, feed))
             options["avoid_negative_ts"] = "disabled"
             let muxer = try Muxer(path: job.temporary, container: job.container, options: options)
             let source = feed.picture
@@ -225,15 +226,20 @@ private final class StitchPass {
                 sampleAspectRatio: nil)
             for lane in 0..<feed.laneCount {
                 let track = feed.track(ofLane: lane)
+                let format = feed.format(ofLane: lane)
+                // Within QuickTime libavformat's own tag would be that of QuickTime's older text, which has no styles.
+                let tag = format.codecName == "mov_text" && job.container.isMovie ? "tx3g" : nil
                 lanes.append(
                     try muxer.addTrack(
-                        format: feed.format(ofLane: lane), timeBase: feed.timeBase(ofLane: lane),
-                        metadata: track.metadata,
-                        disposition: track.disposition, attachments: track.attachments, averageFrameRate: nil))
+                        format: format, timeBase: feed.timeBase(ofLane: lane), metadata: track.metadata,
+                        disposition: track.disposition, attachments: track.attachments,
+                        averageFrameRate: track.mediaType == .video ? track.averageFrameRate : nil, codecTag: tag))
             }
+            let enclosures = try Enclosures(job, feed: feed, muxer: muxer)
             try muxer.set(metadata: job.metadata)
             try muxer.set(chapters: job.chapters)
             try muxer.writeHeader()
+            try enclosures.writePictures(muxer)
             video.timeBase = try muxer.timeBase(ofTrack: video.track)
             video.shift = try shift.ticks(in: video.timeBase)
             result.videoTimeBase = video.timeBase
@@ -420,6 +426,8 @@ private final class StitchPass {
                 "\(result.unshown) source pictures from \(from) s to \(seconds(range.upperBound)) s cannot be decoded and are "
                     + "not in the output.")
         }
+        result.losses += feed.textLosses
+        result.warnings += feed.textWarnings
         result.losses += feed.damage.map { "Sound or another track was damaged in the source: \($0)" }
     }
 }
