@@ -38,7 +38,8 @@ struct SoundSelection {
     private static func refusal(_ message: String, _ sounds: [Track]) -> Failure {
         let list = sounds.enumerated().map { number, track in
             let title = (track.metadata["title"]).map { " “\($0)”" } ?? ""
-            return "\(number): \(track.language ?? "und"), \(track.format.codecName) \(track.format.channelLayout ?? "")\(title)"
+            return
+                "\(number): \(track.language ?? "und"), \(track.format.codecName) \(track.format.channelLayout ?? "")\(title)"
         }
         return Failure(
             .asset, message,

@@ -39,6 +39,9 @@ struct TrackSelection {
             case .attachment, .unknown: chooseAttachment(track)
             }
         }
+        // Sound that nobody arranged keeps its place among the other tracks.
+        guard order.settings.audioMap == nil, order.settings.audioLanguages == nil else { return }
+        carried.sort { $0.track < $1.track }
     }
 
     private mutating func lose(_ track: Track, _ what: String) {

@@ -108,7 +108,8 @@ package final class SubtitleSession {
         return context
     }
 
-    private static func format(of context: UnsafeMutablePointer<AVCodecContext>) throws(MediaError) -> FormatDescription {
+    private static func format(of context: UnsafeMutablePointer<AVCodecContext>) throws(MediaError) -> FormatDescription
+    {
         var parameters = avcodec_parameters_alloc()
         defer { avcodec_parameters_free(&parameters) }
         guard let parameters else { throw MediaError(.resources, .outOfMemory, "No memory for a format description.") }
@@ -143,7 +144,8 @@ package final class SubtitleSession {
         defer { if isThere != 0 { avsubtitle_free(&subtitle) } }
         guard code >= 0 else {
             throw MediaError(
-                .decoder, .invalidData, "A subtitle at \(sample.pts.map(String.init) ?? "?") × \(sample.timeBase) s is damaged.",
+                .decoder, .invalidData,
+                "A subtitle at \(sample.pts.map(String.init) ?? "?") × \(sample.timeBase) s is damaged.",
                 code: code, log: CodecLog.recentLines(of: decoder))
         }
         guard isThere != 0 else { return [] }
@@ -179,7 +181,8 @@ package final class SubtitleSession {
         try check(size, .encoder, "A subtitle could not be encoded.", context: encoder)
         return try buffer.withUnsafeBufferPointer { (bytes) throws(MediaError) in
             try Sample(
-                bytes: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<Int(size)])), format: format, timeBase: timeBase,
+                bytes: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<Int(size)])), format: format,
+                timeBase: timeBase,
                 pts: pts, dts: pts, duration: duration, isSync: true, track: track)
         }
     }

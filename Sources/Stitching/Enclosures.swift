@@ -13,20 +13,22 @@ struct Enclosures {
             if track.mediaType == .attachment {
                 _ = try muxer.addTrack(
                     format: track.format, timeBase: .milliseconds,
-                    metadata: Self.named(track, fallback: "attachment-\(track.index)"))
+                    metadata: Self.named(job.tags(of: track), fallback: "attachment-\(track.index)"))
                 continue
             }
             guard let sample = feed.cover(ofTrack: track.index) else { continue }
             if job.container.isMatroska {
                 let type = Self.mimeType(track.format.codecName)
                 let bytes = sample.withUnsafeBytes { Array($0) }
-                var tags = Self.named(track, fallback: "cover." + (type.split(separator: "/").last.map(String.init) ?? "jpg"))
+                var tags = Self.named(
+                    job.tags(of: track),
+                    fallback: "cover." + (type.split(separator: "/").last.map(String.init) ?? "jpg"))
                 if tags["mimetype"] == nil { tags["mimetype"] = type }
                 _ = try muxer.addTrack(
                     format: try track.format.asAttachment(bytes), timeBase: .milliseconds, metadata: tags)
             } else {
                 let number = try muxer.addTrack(
-                    format: track.format, timeBase: .milliseconds, metadata: track.metadata,
+                    format: track.format, timeBase: .milliseconds, metadata: job.tags(of: track),
                     disposition: .attachedPicture)
                 pictures.append((number, sample))
             }
@@ -49,8 +51,8 @@ struct Enclosures {
     }
 
     /// Matroska needs a file name.
-    private static func named(_ track: Track, fallback: String) -> Metadata {
-        var tags = track.metadata
+    private static func named(_ tags: Metadata, fallback: String) -> Metadata {
+        var tags = tags
         if tags["filename"] == nil { tags["filename"] = fallback }
         return tags
     }

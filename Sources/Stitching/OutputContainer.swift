@@ -47,7 +47,7 @@ package struct OutputContainer: Sendable {
         let strictness = isDolby ? ["strict": "unofficial"] : [:]
         guard container.isMovie else { return strictness }
         var options = [
-            "movflags": "+write_colr",
+            "movflags": "+write_colr" + (job.usesMetadataKeys ? "+use_metadata_tags" : ""),
             "moov_size": "\(min(Int(Int32.max), indexBytes(job, carriedSamples) * indexScale + enclosedBytes))",
         ]
         options["video_track_timescale"] = "\(videoTimeBase(job.timeBase).denominator)"
@@ -63,6 +63,7 @@ package struct OutputContainer: Sendable {
         let tracks = 1 + job.carried.count
         let text =
             job.metadata.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 64 }
+            + job.trackTags.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.value.utf8.count + 64 } }
             + job.chapters.reduce(0) { $0 + 512 + ($1.title?.utf8.count ?? 0) * 2 }
         return max(0, min(1_000_000_000, job.expectedFrames)) * 24 + carriedSamples * 12 + halfSeconds * tracks * 2 * 20
             + tracks * 4096 + text

@@ -143,6 +143,9 @@ final class SourceFeed {
     /// The picture track as the source has it.
     var picture: Track { videoTrack }
 
+    /// Samples of the lane are few and far between.
+    func isSparse(lane: Int) -> Bool { !lanes[lane].isDense && lanes[lane].track.mediaType != .video }
+
     func track(ofLane lane: Int) -> Track { lanes[lane].track }
 
     func format(ofLane lane: Int) -> FormatDescription {

@@ -122,7 +122,9 @@ final class SubtitleTranscoder {
 
     var losses: [String] {
         var losses: [String] = []
-        if lostSettings { losses.append("Positions of cues in subtitle track \(track.index) are not carried: \(target) holds none.") }
+        if lostSettings {
+            losses.append("Positions of cues in subtitle track \(track.index) are not carried: \(target) holds none.")
+        }
         if !lostStyling.isEmpty {
             let list = lostStyling.sorted().map { "\\\($0)" }.joined(separator: ", ")
             losses.append("Some styling of subtitle track \(track.index) is not carried: \(target) holds no \(list).")
@@ -136,8 +138,8 @@ final class SubtitleTranscoder {
     var warnings: [String] {
         guard line.overlaps > 0 else { return [] }
         return [
-            "\(line.overlaps) cues of subtitle track \(track.index) overlap the one before; a movie's text track shows one at a "
-                + "time, so they are shown together."
+            "Cues of subtitle track \(track.index) overlap (\(line.overlaps) of them); a movie's text track shows one at a time, so "
+                + "they are shown together."
         ]
     }
 }
