@@ -8,22 +8,40 @@ struct CueLine {
     }
 
     private var active: [Cue] = []
+    /// What is shown since the last cue came; another may still begin at the same time.
+    private(set) var pending: Cue?
     /// What has been put out reaches up to here.
     private var position = Int64.min
+    /// Start of what was put out last: starts rise.
+    private var lastStart = Int64.min
     /// Cues that were shown beside another.
     private(set) var overlaps = 0
 
-    /// - Returns: the stretches that are certain now. A stretch is cut short by the start of the one after it.
+    /// - Returns: the stretches that are certain now.
     mutating func add(_ cue: Cue) -> [Cue] {
-        var done = advance(to: cue.start)
-        active.append(Cue(start: max(cue.start, position), end: cue.end, events: cue.events))
+        let start = max(cue.start, position)
+        var done: [Cue] = []
+        if var shown = pending, shown.start < start {
+            shown.end = min(shown.end, start)
+            done += put(shown)
+        }
+        pending = nil
+        done += advance(to: start)
+        active.append(Cue(start: start, end: max(cue.end, start + 1), events: cue.events))
         if active.count > 1 { overlaps += 1 }
-        done += stretch()
+        pending = stretch(before: .max)
         return done
     }
 
+    /// No other cue begins where the last one did.
+    mutating func release() -> [Cue] {
+        guard let shown = pending else { return [] }
+        pending = nil
+        return put(shown)
+    }
+
     /// - Returns: the stretches to the end of the last cue.
-    mutating func finish() -> [Cue] { advance(to: .max) }
+    mutating func finish() -> [Cue] { release() + advance(to: .max) }
 
     /// What is shown after cues have ended before `time`.
     private mutating func advance(to time: Int64) -> [Cue] {
@@ -31,15 +49,24 @@ struct CueLine {
         while let end = active.map(\.end).min(), end <= time {
             active.removeAll { $0.end <= end }
             position = max(position, end)
-            if !active.isEmpty, end < time { done += stretch(before: time) }
+            if end < time, let rest = stretch(before: time) { done += put(rest) }
         }
-        position = max(position, time == .max ? position : time)
+        if time != .max { position = max(position, time) }
         return done
     }
 
-    /// All that is shown now, up to the first end.
-    private func stretch(before limit: Int64 = .max) -> [Cue] {
-        guard let end = active.map({ min($0.end, limit) }).min(), end > position else { return [] }
-        return [Cue(start: position, end: end, events: active.flatMap(\.events))]
+    /// All that is shown from here, up to the first end.
+    private func stretch(before limit: Int64) -> Cue? {
+        guard let end = active.map({ min($0.end, limit) }).min(), end > position else { return nil }
+        return Cue(start: position, end: end, events: active.flatMap(\.events))
+    }
+
+    /// A cue that comes after its time begins one tick behind what was shown already.
+    private mutating func put(_ cue: Cue) -> [Cue] {
+        var cue = cue
+        if cue.start <= lastStart { cue.start = lastStart + 1 }
+        guard cue.end > cue.start else { return [] }
+        lastStart = cue.start
+        return [cue]
     }
 }

@@ -249,7 +249,19 @@ final class SourceFeed {
             let lane = lanes[index]
             try carry(sample.described(by: lane.track.format, track: sample.track), lane)
         }
+        for lane in lanes {
+            guard let text = lane.text else { continue }
+            try text.pass(ticksPassed(lane)) { lane.queue.append($0) }
+        }
         if isBeyondRange { try endReading() }
+    }
+
+    /// How far reading has come, less the half second by which tracks may lie apart, on the lane's output time line.
+    private func ticksPassed(_ lane: Lane) -> Int64 {
+        guard front > .min + Self.rangeSlack, let nanosecond = TimeBase(numerator: 1, denominator: 1_000_000_000),
+            let ticks = try? nanosecond.rescale(front - 500_000_000, to: lane.track.timeBase)
+        else { return .min }
+        return ticks &- lane.offset
     }
 
     /// Every track that is dense has passed the exported range by enough for sparse ones not to come later.

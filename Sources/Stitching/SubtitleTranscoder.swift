@@ -47,6 +47,16 @@ final class SubtitleTranscoder {
         }
     }
 
+    /// Reading has come to `time`, in ticks of the output: nothing is to come that begins before.
+    func pass(_ time: Int64, output: (Sample) -> Void) throws(Failure) {
+        guard let pending = line.pending, pending.start < time else { return }
+        do throws(MediaError) {
+            try write(line.release(), output)
+        } catch {
+            throw Failure(error, role: .encode)
+        }
+    }
+
     func finish(output: (Sample) -> Void) throws(Failure) {
         do throws(MediaError) {
             try write(line.finish(), output)

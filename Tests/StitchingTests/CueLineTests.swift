@@ -31,6 +31,12 @@ struct CueLineTests {
         #expect(shown[2].end == 10)
     }
 
+    @Test("cues that begin together are shown together")
+    func together() {
+        let shown = line([.init(start: 5, end: 10, events: ["a"]), .init(start: 5, end: 10, events: ["b"])])
+        #expect(shown == [.init(start: 5, end: 10, events: ["a", "b"])])
+    }
+
     @Test("times never go back, whatever order cues come in")
     func unordered() {
         var random = SystemRandomNumberGenerator()
