@@ -106,8 +106,8 @@ struct OtherTrackTests {
         #expect(
             try probe(movie, "stream=codec_name:stream_disposition=attached_pic", ["-select_streams", "v"]).contains(
                 "mjpeg|1"))
-        let (second, words) = try workplace.export(movie, "back.mkv", Self.fast)
-        #expect(try #require(second, "\(words)").losses == [])
+        let (second, complaint) = try workplace.export(movie, "back.mkv", Self.fast)
+        #expect(try #require(second, "\(complaint)").losses == [])
         let back = workplace.file("back.mkv")
         #expect(try words(back, "s:0") == words(film, "s:0"))
         #expect(try cueTimes(back) == [[500, 1000], [1500, 500], [4001, 1336]])
