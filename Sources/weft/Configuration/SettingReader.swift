@@ -124,6 +124,7 @@ extension SettingReader {
         settings.toneMapping = text("tonemap").flatMap(ExportSettings.ToneMapping.init)
         settings.appliesRotation = isOn("apply-rotation")
         settings.isStrict = isOn("strict")
+        settings.maxDamage = try maxDamage()
         settings.allowedLosses = try allowedLosses()
         settings.start = try time("start")
         settings.end = try time("end")
@@ -157,6 +158,16 @@ extension SettingReader {
             throw complaint("audio-language", "'\(text)' is no list of languages, such as eng,deu.")
         }
         return words
+    }
+
+    private func maxDamage() throws -> DamageLimit? {
+        guard let text = text("max-damage") else { return nil }
+        guard let limit = DamageLimit(text) else {
+            throw complaint(
+                "max-damage", "'\(text)' is no amount of damage; write frames (250), a share (0.5%) or a duration (2s)."
+            )
+        }
+        return limit
     }
 
     private func allowedLosses() throws -> Set<ExportSettings.AllowedLoss> {
