@@ -84,7 +84,7 @@ let package = Package(
         // Real processes: the program that is built beside them.
         .testTarget(name: "ClusterTests", dependencies: ["weft"], swiftSettings: strict),
         tests(of: "weft", ["ClusterProtocol", "MediaTime"]),
-        .testTarget(name: "ServiceTests", dependencies: ["weft"], swiftSettings: strict),
+        .testTarget(name: "ServiceTests", dependencies: ["weft", "Support"], swiftSettings: strict),
         // The built program on real files and short clips, judged by ffprobe; and the pure parts that decide the picture.
         .testTarget(
             name: "PictureTests",
@@ -92,6 +92,9 @@ let package = Package(
             swiftSettings: strict),
         // What several test targets need.
         .target(name: "Support", path: "Tests/Support", swiftSettings: strict),
+        // The relay among them, for benchmarks.
+        .executableTarget(
+            name: "FaultRelay", dependencies: ["Support"], path: "Tests/FaultRelay", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
