@@ -17,6 +17,10 @@ protocol CoordinatorDesk: AnyObject {
     func settled(_ job: JobID, _ state: JobState)
     /// The job is known, and its leases will be.
     func isPlanning(_ job: JobID) -> Bool
+    /// The slot that holds this lease has a new connection and goes on.
+    func reconnected(_ grant: Grant)
+    /// Results were not stored for so long, and are again.
+    func storageMended(after seconds: Double)
     func peerLeft(_ peer: PeerIdentity)
     func tick()
 }

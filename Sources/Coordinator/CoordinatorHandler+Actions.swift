@@ -30,7 +30,7 @@ extension CoordinatorHandler {
         case .revoke(let fence, let worker, let reason):
             let job = leases[fence]?.grant.job
             drop(fence)
-            if let identity = identities[worker], let job {
+            if let identity = peers[worker], let job {
                 revoke(LeaseName(job: job.text, fence: fence.number), reason.rawValue, identity)
             }
         case .store(let fence, let job, let segment): storeResult(fence, job, segment)
@@ -52,7 +52,7 @@ extension CoordinatorHandler {
     }
 
     func send(_ grant: Grant) {
-        guard let job = jobs[grant.job], let identity = identities[grant.worker],
+        guard let job = jobs[grant.job], let identity = peers[grant.worker],
             job.segments.indices.contains(grant.segment)
         else { return }
         let lease = OpenLease(grant, spool: job.spool)
@@ -99,6 +99,7 @@ extension CoordinatorHandler {
         storing -= 1
         switch outcome {
         case .success(let hash):
+            if let trouble = storageTrouble { desk?.storageMended(after: Double(clock &- trouble.since) / 1e9) }
             storageTrouble = nil
             leases[fence]?.fileHash = hash
             handle(.resultStored(fence))
@@ -119,7 +120,7 @@ extension CoordinatorHandler {
         jobs[id]?.workers.insert(SlotPlace(lease.grant.worker))
         tallies[SlotPlace(lease.grant.worker), default: WorkerTally()].add(result)
         jobs[id]?.board.accept(segment, hash: hash)
-        if let identity = identities[lease.grant.worker] {
+        if let identity = peers[lease.grant.worker] {
             send(.accepted(Accepted(lease: LeaseName(job: id.text, fence: fence.number))), to: identity)
         }
     }
@@ -139,14 +140,17 @@ extension CoordinatorHandler {
             if state != .finished {
                 drop(fence)
                 // Whatever ended it, a slot that still holds it need not wait for word about its result.
-                if let identity = identities[worker] {
+                if let identity = peers[worker] {
                     revoke(LeaseName(job: job.text, fence: fence.number), "ended", identity)
                 }
             }
             if state == .failed, let failure, failure.boundary != .storage {
                 let place = "\(worker.node)/\(worker.slot)"
                 notice(job, "Segment \(segment) failed on \(place) and runs again: \(failure.message)")
-                jobs[job]?.warnings.append("Segment \(segment) failed once on \(place): \(failure.message)")
+                // A service tells it from its log (`JobAccount`).
+                if desk == nil {
+                    jobs[job]?.warnings.append("Segment \(segment) failed once on \(place): \(failure.message)")
+                }
             }
         case .jobHeld(let job, _, let failure):
             guard storageTrouble == nil else { break }
