@@ -39,6 +39,8 @@ package enum ProtocolLimits {
     /// Segments named by one control message, and rows of one reply.
     package static let rows = 65_536
     package static let segments = 1 << 24
+    /// Jumps of the source's clock inside one segment.
+    package static let jumps = 4096
     package static let cores = 65_536
     package static let pixels = 65_536
     /// Seconds: a little over three years, so that sums of times stay finite and sane.

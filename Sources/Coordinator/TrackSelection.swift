@@ -1,6 +1,7 @@
 internal import ClusterProtocol
 internal import Media
 internal import MediaTime
+internal import SourceAccess
 internal import Stitching
 
 /// Decides for every track of the source whether it is copied, encoded or named as a loss.
@@ -91,7 +92,13 @@ struct TrackSelection {
 
     /// When the track is first heard: its priming (pre-skip, encoder delay) comes before that.
     private func heardStart(of track: Track) throws -> MediaTime? {
-        guard let ticks = track.startTicks else { return nil }
+        guard var ticks = track.startTicks else { return nil }
+        let isDiscontinuous = ContainerAccess(demuxer.containerName).isDiscontinuous
+        if let picture = video.startTicks, track.timeBase == video.timeBase {
+            // The clock may wrap between the first sound and the first picture.
+            let wrap = TimestampWrap(timeBase: track.timeBase, isEnabled: isDiscontinuous)
+            ticks = Int64(clamping: wrap.unwrapped(ticks, near: Int128(picture)))
+        }
         let start = try MediaTime(ticks: ticks, in: track.timeBase)
         // Matroska keeps Opus' pre-skip inside the track's times (RFC 7845 §4.2, CodecDelay).
         guard demuxer.isMatroska, track.format.initialPadding > 0 else { return start }

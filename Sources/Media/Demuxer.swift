@@ -111,6 +111,12 @@ package final class Demuxer {
         }
     }
 
+    /// The program that a track belongs to, by its id; −1 where the container has no programs or this track is in none.
+    package func program(ofTrack index: Int) -> Int {
+        guard let stream = stream(index) else { return -1 }
+        return av_find_program_from_stream(context, nil, stream.pointee.index).map { Int($0.pointee.id) } ?? -1
+    }
+
     /// A read failed before the end: what was read until now is not the whole media.
     package var sawError: Bool { end == .failed || (context.pointee.pb?.pointee.error ?? 0) < 0 }
 

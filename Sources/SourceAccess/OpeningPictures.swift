@@ -24,10 +24,8 @@ package struct OpeningPictures {
 
     package init() {}
 
-    /// - Parameter offset: added to the sample's raw times.
-    package mutating func add(_ sample: Sample, offset: Int64) {
-        guard !isSettled, let raw = sample.pts ?? sample.dts else { return }
-        let pts = raw &+ offset
+    package mutating func add(_ sample: Sample) {
+        guard !isSettled, let pts = sample.pts ?? sample.dts else { return }
         let isClean =
             RandomAccessPoint.isStart(sample, isFirst: held.isEmpty) && RandomAccessPoint.kind(of: sample) == .clean
         if held.isEmpty, keyframe == nil, isClean {
@@ -36,10 +34,7 @@ package struct OpeningPictures {
         }
         if let keyframe, sample.isSync || pts >= keyframe.pts { return settle() }
         if keyframe == nil, sample.isSync { keyframe = (pts, isClean) }
-        held.append(
-            sample.retimed(
-                pts: sample.pts.map { $0 &+ offset }, dts: sample.dts.map { $0 &+ offset }, duration: sample.duration,
-                timeBase: sample.timeBase))
+        held.append(sample)
         heldBytes += sample.size
         if held.count >= Self.sampleLimit || heldBytes >= Self.byteLimit { settle() }
     }

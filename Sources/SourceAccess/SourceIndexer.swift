@@ -16,12 +16,20 @@ package struct SourceIndex: Hashable, Sendable, Codable {
     package var bytesTotal: Int64
     /// The most places a sample is decoded before its turn, where every sample was seen.
     package var reorderDepth: Int?
+    /// How often the clock of the picture's program was set anew.
+    package var clockJumps = 0
 }
 
 extension SourceIndex {
     /// The plan's remarks that are true of the whole track: a keyframe that was not worth reading is still there.
     package func remarks(on plan: SegmentPlan) -> [String] {
-        plan.notes.filter { $0 != .singleKeyframe || syncSampleCount <= 1 }.map(\.message)
+        var remarks = plan.notes.filter { $0 != .singleKeyframe || syncSampleCount <= 1 }.map(\.message)
+        if clockJumps > 0 {
+            remarks.append(
+                "The clock of the source jumps \(clockJumps == 1 ? "once" : "\(clockJumps) times"): what follows is joined on, "
+                    + "all tracks together.")
+        }
+        return remarks
     }
 }
 
@@ -56,7 +64,6 @@ package struct SourceIndexer {
             if let index = try containerIndex(demuxer) { return index }
             // The container's index was of no use; the demuxer may have moved.
             let fresh = try Demuxer(location: location, interrupt: interrupt)
-            fresh.select(tracks: [track.index])
             return try scan(fresh)
         } catch let failure as Failure {
             throw failure
@@ -70,17 +77,13 @@ package struct SourceIndexer {
     // MARK: Scan
 
     private func scan(_ demuxer: Demuxer) throws -> SourceIndex {
-        let access = ContainerAccess(demuxer.containerName)
-        var unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: access.isDiscontinuous)
+        let reader = ProgramReader(demuxer, tracks: [track.index])
         var builder = KeyframeCollector(timeBase: track.timeBase)
-        while let sample = try demuxer.readSample() {
-            guard sample.track == track.index else { continue }
-            let offset = unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
-            builder.add(sample, offset: offset)
-        }
+        while let item = try reader.next() { builder.add(item) }
         guard var index = builder.finish(origin: .scan) else { throw noPicture() }
         index.bytesRead = demuxer.bytesRead
         index.bytesTotal = demuxer.byteCount ?? 0
+        index.clockJumps = reader.jumps(ofTrack: track.index)
         return index
     }
 
@@ -157,7 +160,7 @@ package struct SourceIndexer {
             guard sample.track == track.index else { continue }
             count += 1
             if let start = collector.firstOwned, let dts = sample.dts, dts > start, collector.isLeadingSettled { break }
-            collector.add(sample, offset: 0)
+            collector.add(sample)
         }
         guard let index = collector.finish(origin: .container) else { return nil }
         // An edit may begin groups later than the track.
@@ -246,6 +249,7 @@ private struct KeyframeCollector {
     private let timeBase: TimeBase
     private var keyframes: [Keyframe] = []
     private var ordinal = 0
+    private var jumps: [TimelineJump] = []
     private var start: Int64?
     private(set) var last = LastPicture()
     private var undecodable = 0
@@ -268,14 +272,24 @@ private struct KeyframeCollector {
     var firstOwned: Int64? { start }
     var isLeadingSettled: Bool { opening.isSettled && !isCountingLeading }
 
-    mutating func add(_ sample: Sample, offset: Int64) {
+    /// Notes where the times of samples part from what the source says.
+    mutating func add(_ item: ProgramReader.Item) {
+        if let raw = item.raw, let dts = item.sample.dts ?? item.sample.pts,
+            item.isJump || (ordinal == 0 && raw != dts)
+        {
+            jumps.append(
+                TimelineJump(ordinal: ordinal, position: item.sample.position ?? -1, raw: raw, dts: dts))
+        }
+        add(item.sample)
+    }
+
+    mutating func add(_ sample: Sample) {
         defer { ordinal += 1 }
-        guard let raw = sample.pts ?? sample.dts else { return }
-        let pts = raw &+ offset
+        guard let pts = sample.pts ?? sample.dts else { return }
         if RandomAccessPoint.isStart(sample, isFirst: ordinal == 0) {
             keyframes.append(
                 Keyframe(
-                    pts: pts, dts: (sample.dts ?? raw) &+ offset, position: sample.position ?? -1, ordinal: ordinal,
+                    pts: pts, dts: sample.dts ?? pts, position: sample.position ?? -1, ordinal: ordinal,
                     kind: RandomAccessPoint.kind(of: sample)))
             isCountingLeading = true
         } else if isCountingLeading, let last = keyframes.indices.last {
@@ -285,7 +299,7 @@ private struct KeyframeCollector {
         let picture = Picture(
             pts: pts, duration: sample.duration, isOwned: !sample.isDiscarded && SampleVisibility.isShown(sample))
         if opening.isSettled { return take(picture) }
-        opening.add(sample, offset: offset)
+        opening.add(sample)
         waiting.append(picture)
         if opening.isSettled { takeWaiting() }
     }
@@ -309,9 +323,11 @@ private struct KeyframeCollector {
         opening.finish()
         takeWaiting()
         guard let start, let end = last.end else { return nil }
+        var index = KeyframeIndex(
+            timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin)
+        index.jumps = jumps
         return SourceIndex(
-            keyframes: KeyframeIndex(
-                timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin),
+            keyframes: index,
             undecodable: undecodable, syncSampleCount: keyframes.count, bytesRead: 0, bytesTotal: 0,
             reorderDepth: recent.depth)
     }

@@ -14,7 +14,6 @@ final class SourceFeed {
         let offset: Int64
         var clock: SampleClock?
         let transcoder: AudioTranscoder?
-        var unroller: TimelineUnroller
         var queue: [Sample] = []
         var head = 0
         /// Sound is looked at one packet ahead; times on the unrolled time line.
@@ -26,11 +25,10 @@ final class SourceFeed {
         /// Sparse tracks (subtitles) do not hold the others up.
         let isDense: Bool
 
-        init(track: Track, offset: Int64, transcoder: AudioTranscoder?, isDiscontinuous: Bool) {
+        init(track: Track, offset: Int64, transcoder: AudioTranscoder?) {
             self.track = track
             self.offset = offset
             self.transcoder = transcoder
-            unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: isDiscontinuous)
             isDense = track.mediaType == .audio
             clock =
                 track.mediaType == .audio && transcoder == nil
@@ -40,10 +38,9 @@ final class SourceFeed {
 
     private let demuxer: Demuxer
     private let videoTrack: Track
-    private var videoUnroller: TimelineUnroller
+    private let reader: ProgramReader
     private var lanes: [Lane] = []
     private var laneOfTrack: [Int: Int] = [:]
-    private let isDiscontinuous: Bool
     /// How far reading has come, in nanoseconds of source time.
     private var front = Int64.min
     private var isAtEnd = false
@@ -93,9 +90,7 @@ final class SourceFeed {
         videoTrack = job.tracks[job.videoTrack]
         copiesPicture = job.copiesPicture
         pictureRange = PictureRange(job)
-        let access = ContainerAccess(demuxer.containerName)
-        isDiscontinuous = access.isDiscontinuous
-        videoUnroller = TimelineUnroller(timeBase: videoTrack.timeBase, isEnabled: isDiscontinuous)
+        reader = ProgramReader(demuxer, tracks: Set(job.carried.map(\.track) + [job.videoTrack]))
         range = ClosedEnd(
             start: job.isRanged ? job.origin.nanoseconds : nil, end: job.rangeEnd.map(\.nanoseconds))
         for carried in job.carried where job.tracks.indices.contains(carried.track) {
@@ -111,10 +106,8 @@ final class SourceFeed {
                 throw Failure(.timing, "The origin of \(job.source) does not fit its track \(track.index): \(error).")
             }
             laneOfTrack[carried.track] = lanes.count
-            lanes.append(
-                Lane(track: track, offset: offset, transcoder: transcoder, isDiscontinuous: isDiscontinuous))
+            lanes.append(Lane(track: track, offset: offset, transcoder: transcoder))
         }
-        demuxer.select(tracks: Set(job.carried.map(\.track) + [job.videoTrack]))
     }
 
     /// The tracks are known from the plan: where the header lists them, nothing need be probed for a second time.
@@ -211,7 +204,7 @@ final class SourceFeed {
     private func readOne() throws(Failure) {
         let sample: Sample?
         do {
-            sample = try demuxer.readSample()
+            sample = try reader.next()?.sample
         } catch {
             // The picture's own reader meets the same place and decides; sound that is lost is named.
             guard error.reason == .invalidData else { throw Failure(error, role: .source) }
@@ -251,12 +244,10 @@ final class SourceFeed {
     }
 
     private func notePicture(_ sample: Sample) {
-        let offset = videoUnroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
-        let dts = (sample.dts ?? sample.pts ?? 0) &+ offset
+        let dts = sample.dts ?? sample.pts ?? 0
         videoFront = max(videoFront, dts)
         front = max(front, dts.nanoseconds(in: sample.timeBase))
-        guard let shown = sample.pts ?? sample.dts else { return }
-        let pts = shown &+ offset
+        guard let pts = sample.pts ?? sample.dts else { return }
         // What is outside the exported range would only wait in memory.
         if let end = pictureRange.end, pts >= end { return }
         guard pts >= pictureRange.start || (sample.isDiscarded && dts >= pictureRange.preRoll) else { return }
@@ -269,14 +260,12 @@ final class SourceFeed {
     }
 
     private func carry(_ sample: Sample, _ lane: Lane) throws(Failure) {
-        let offset = lane.unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
         guard let dts = sample.dts ?? sample.pts else { return }
-        let pts = (sample.pts ?? dts) &+ offset
-        let sourceTime = (dts &+ offset).nanoseconds(in: sample.timeBase)
+        let pts = sample.pts ?? dts
+        let sourceTime = dts.nanoseconds(in: sample.timeBase)
         lane.front = max(lane.front, sourceTime)
         if lane.isDense { front = max(front, sourceTime) }
-        let moved = sample.retimed(
-            pts: pts, dts: dts &+ offset, duration: sample.duration, timeBase: sample.timeBase)
+        let moved = sample.retimed(pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase)
         guard lane.isDense else { return try deliver(moved, before: nil, lane) }
         if let held = lane.held { try deliver(held, before: pts, lane) }
         lane.held = moved

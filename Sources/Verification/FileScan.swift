@@ -15,8 +15,9 @@ struct FileScan {
     /// What stopped or disturbed reading.
     private(set) var damage: [String] = []
 
+    /// - Parameter joinsPieces: false for an output, whose clock must not jump.
     /// - Throws: where the file cannot be opened; what breaks later is `damage`.
-    init(_ location: String, interrupt: InterruptFlag) throws(Failure) {
+    init(_ location: String, joinsPieces: Bool = true, interrupt: InterruptFlag) throws(Failure) {
         self.location = location
         do {
             let demuxer = try Demuxer(location: location, interrupt: interrupt)
@@ -24,17 +25,16 @@ struct FileScan {
             isMatroska = demuxer.isMatroska
             metadata = demuxer.metadata
             chapters = demuxer.chapters
-            let isDiscontinuous = ContainerAccess(demuxer.containerName).isDiscontinuous
+            let reader = ProgramReader(demuxer, joinsPieces: joinsPieces)
             let storesDecodeTimes = !demuxer.isMatroska
             tracks = []
             func meetTracks() {
                 for track in demuxer.tracks.dropFirst(tracks.count) {
-                    tracks.append(
-                        TrackScan(track: track, isDiscontinuous: isDiscontinuous, storesDecodeTimes: storesDecodeTimes))
+                    tracks.append(TrackScan(track: track, storesDecodeTimes: storesDecodeTimes))
                 }
             }
             meetTracks()
-            while let sample = try read(demuxer) {
+            while let sample = try read(reader) {
                 if sample.track >= tracks.count { meetTracks() }
                 guard tracks.indices.contains(sample.track) else { continue }
                 tracks[sample.track].add(sample)
@@ -45,9 +45,9 @@ struct FileScan {
         }
     }
 
-    private mutating func read(_ demuxer: Demuxer) throws(MediaError) -> Sample? {
+    private mutating func read(_ reader: ProgramReader) throws(MediaError) -> Sample? {
         do {
-            return try demuxer.readSample()
+            return try reader.next()?.sample
         } catch {
             guard error.reason == .invalidData else { throw error }
             damage.append(error.message)

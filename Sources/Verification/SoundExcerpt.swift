@@ -27,11 +27,9 @@ struct SoundExcerpt {
     private mutating func read(_ location: String, _ index: Int, _ interrupt: InterruptFlag) throws(MediaError) {
         let demuxer = try Demuxer(location: location, interrupt: interrupt)
         guard demuxer.tracks.indices.contains(index) else { return }
-        demuxer.select(tracks: [index])
+        let reader = ProgramReader(demuxer, tracks: [index])
         let track = demuxer.tracks[index]
         let decoder = try DecompressionSession(format: track.format, timeBase: track.timeBase)
-        var unroller = TimelineUnroller(
-            timeBase: track.timeBase, isEnabled: ContainerAccess(demuxer.containerName).isDiscontinuous)
         var graph: FilterGraph?
         var pieces: [(time: Double, samples: [Float])] = []
         var count = 0
@@ -53,14 +51,9 @@ struct SoundExcerpt {
             }
             try graph?.process(frame, output: keep)
         }
-        while count < limit, let sample = try demuxer.readSample() {
-            guard sample.track == index else { continue }
-            let offset = unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
-            let moved = sample.retimed(
-                pts: sample.pts.map { $0 &+ offset }, dts: sample.dts.map { $0 &+ offset }, duration: sample.duration,
-                timeBase: sample.timeBase)
+        while count < limit, let item = try reader.next() {
             do {
-                try decoder.decode(moved, output: convert)
+                try decoder.decode(item.sample, output: convert)
             } catch {
                 guard error.reason == .invalidData else { throw error }
             }

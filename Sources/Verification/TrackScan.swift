@@ -20,26 +20,22 @@ struct TrackScan {
     private(set) var sound = SoundScan()
     private(set) var anchors = SoundAnchors()
 
-    private var unroller: TimelineUnroller
     private var opening = OpeningPictures()
 
-    init(track: Track, isDiscontinuous: Bool, storesDecodeTimes: Bool) {
+    init(track: Track, storesDecodeTimes: Bool) {
         self.track = track
-        unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: isDiscontinuous)
         order = DecodeOrderCheck(isStored: storesDecodeTimes)
     }
 
     mutating func add(_ sample: Sample) {
-        let offset = unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
-        order.add(sample, offset: offset)
-        guard let raw = sample.pts ?? sample.dts else {
+        order.add(sample)
+        guard let pts = sample.pts ?? sample.dts else {
             untimed += 1
             return
         }
-        let pts = raw &+ offset
         switch track.mediaType {
         case .video:
-            if !opening.isSettled { opening.add(sample, offset: offset) }
+            if !opening.isSettled { opening.add(sample) }
             guard isShown(sample) else { return }
             if sample.isSync { syncs.append(pts) }
         case .audio:

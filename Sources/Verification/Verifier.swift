@@ -25,7 +25,7 @@ package struct Verifier {
     ///   readable files is a finding.
     package func report() throws(Failure) -> VerificationReport {
         let source = try FileScan(sourceLocation, interrupt: interrupt)
-        let output = try FileScan(outputLocation, interrupt: interrupt)
+        let output = try FileScan(outputLocation, joinsPieces: false, interrupt: interrupt)
         let film = try PictureTrack.find(in: source.tracks.map(\.track), of: sourceLocation)
         var judge = Judge()
         judge.readability(of: source, output)
