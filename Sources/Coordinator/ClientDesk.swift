@@ -238,7 +238,13 @@ final class ClientDesk: CoordinatorDesk {
         case .leaseEnded(let fence, let worker, let job, let segment, let state, let failure):
             guard state != .finished else { return }
             log.end(fence, state, failure, frames: handler.leases[fence]?.frames ?? 0)
-            let kind = failure?.boundary == .transport ? "lost" : "attempt_failed"
+            let kind =
+                switch failure?.boundary {
+                case .transport where failure?.fault != .worker: "lost"
+                // Told once for all of them (`held`).
+                case .storage: "not_stored"
+                default: "attempt_failed"
+                }
             if let failure { log.note(kind, job: job, segment: segment, worker: worker, failure.message) }
         case .reattached(_, let worker, let job, let segment):
             log.note("reattached", job: job, segment: segment, worker: worker, "The slot came back with its lease.")
@@ -248,7 +254,8 @@ final class ClientDesk: CoordinatorDesk {
         case .nodeDrained(let node, let drains):
             log.note(drains ? "draining" : "released", node: node, drains ? "No new leases." : "Leases again.")
         case .nodeBarred(let job, let node, let failure): log.note("barred", job: job, node: node, failure.message)
-        case .jobHeld(let job, _, let failure): log.note("held", job: job, failure.message)
+        case .jobHeld(let job, _, let failure):
+            log.note("held", job: job, "Results cannot be stored; the job waits and tries again. \(failure.message)")
         case .ignored: break
         }
     }

@@ -84,8 +84,12 @@ extension CoordinatorHandler {
         let link = link
         let frames = result.frames
         storing += 1
+        if let failure = disagreement(archive, lease) {
+            return link.perform { $0.settle(fence, .failure(failure)) }
+        }
+        let times = jobs[job].map { $0.segments[segment] }.map { $0.start..<$0.end } ?? 0..<0
         keeper.keep(job, lease.receiver, in: lease.spool) { (receiver) throws(Failure) in
-            let file = try receiver.finish(result, archive: archive, table: table)
+            let file = try receiver.finish(result, archive: archive, table: table, times: times)
             return AcceptedSegment(
                 index: segment, lease: fence, worker: lease.grant.worker,
                 spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash, frames: frames,
@@ -95,8 +99,28 @@ extension CoordinatorHandler {
         }
     }
 
+    /// Why the result cannot be of the same track as the first one.
+    private func disagreement(_ archive: [UInt8], _ lease: OpenLease) -> Failure? {
+        let (id, segment) = (lease.grant.job, lease.grant.segment)
+        // Segments that were given settings of their own, and encoders of one machine, answer for themselves.
+        guard options.provesEncoders, jobs[id]?.recipes[segment] == nil,
+            let sets = ParameterSets(archive: archive, from: lease.grant.worker, segment: segment)
+        else { return nil }
+        guard let first = jobs[id]?.parameterSets else {
+            jobs[id]?.parameterSets = sets
+            return nil
+        }
+        return sets.difference(from: first)
+    }
+
     private func settle(_ fence: Fence, _ outcome: Result<String, Failure>) {
         storing -= 1
+        if case .failure = outcome, let grant = leases[fence]?.grant,
+            jobs[grant.job]?.parameterSets?.segment == grant.segment
+        {
+            // What was not accepted is no measure for others.
+            jobs[grant.job]?.parameterSets = nil
+        }
         switch outcome {
         case .success(let hash):
             if let trouble = storageTrouble { desk?.storageMended(after: Double(clock &- trouble.since) / 1e9) }

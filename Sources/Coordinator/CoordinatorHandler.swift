@@ -187,7 +187,10 @@ final class CoordinatorHandler: EndpointHandler {
         guard let worker, peers[worker] == nil else { return }
         handle(
             .workerLost(
-                worker, Failure(.transport, "The slot cannot be reached: \(error)", retry: .elsewhere, fault: .worker)))
+                worker,
+                Failure(
+                    .transport, "The slot cannot be reached: its connection is gone.", retry: .elsewhere,
+                    fault: .environment, log: ["\(error)"])))
     }
 
     func send(_ message: CoordinatorMessage, to identity: PeerIdentity) {

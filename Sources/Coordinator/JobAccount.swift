@@ -43,8 +43,13 @@ enum JobAccount {
         }
     }
 
+    /// What happens again and again to one segment takes one line.
     static func append(_ line: String, to lines: inout [String]) {
-        guard lines.count < mostLines else { return }
-        lines.append(lines.count + 1 == mostLines ? "More happened: `weft events` has all of it." : line)
+        if let place = lines.lastIndex(where: { $0 == line || $0.hasPrefix(line + " (") }) {
+            let count = lines[place].dropFirst(line.count + 2).prefix(while: \.isNumber)
+            lines[place] = "\(line) (\((Int(count) ?? 1) + 1) times)"
+        } else if lines.count < mostLines {
+            lines.append(lines.count + 1 == mostLines ? "More happened: `weft events` has all of it." : line)
+        }
     }
 }
