@@ -71,7 +71,7 @@ let package = Package(
         tests(of: "SegmentPlan", ["MediaTime"]),
         tests(of: "ClusterProtocol", ["MediaTime", "SegmentPlan"]),
         tests(of: "Scheduling", ["ClusterProtocol"]),
-        tests(of: "Messaging"),
+        tests(of: "Messaging", ["Support"]),
         tests(of: "JobStore", ["ClusterProtocol", "Scheduling"]),
         tests(of: "Media", ["MediaTime", "Support"]),
         tests(of: "SourceAccess", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "Support"]),
@@ -80,7 +80,8 @@ let package = Package(
         tests(of: "Stitching", ["ClusterProtocol", "Media", "MediaTime", "SourceAccess", "Support"]),
         tests(of: "Verification", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "SourceAccess", "Support"]),
         tests(of: "Worker", ["ClusterProtocol"]),
-        tests(of: "Coordinator", ["ClusterProtocol", "JobStore", "Scheduling", "SourceAccess", "Stitching"]),
+        tests(
+            of: "Coordinator", ["ClusterProtocol", "JobStore", "Scheduling", "SourceAccess", "Stitching", "Support"]),
         // Real processes: the program that is built beside them.
         .testTarget(name: "ClusterTests", dependencies: ["weft"], swiftSettings: strict),
         tests(of: "weft", ["ClusterProtocol", "MediaTime"]),
