@@ -17,11 +17,14 @@ package struct SlotConfiguration: Sendable {
     package var threads: Int
     /// `nil` where the coordinator asks for no key.
     package var security: ClientSecurity?
+    /// The coordinator does not outlive its slots, nor they it: nothing has to be kept until it is acknowledged.
+    package var isPrivate: Bool
 
     package init(
         endpoint: String, node: String, index: Int, incarnation: String, predecessor: ProcessEnd?, version: String,
-        threads: Int, security: ClientSecurity? = nil
+        threads: Int, security: ClientSecurity? = nil, isPrivate: Bool = false
     ) {
+        self.isPrivate = isPrivate
         self.security = security
         self.endpoint = endpoint
         self.node = node
@@ -239,8 +242,7 @@ private final class SlotHandler: EndpointHandler {
             send(.failed(LeaseFailed(lease: lease.lease, failure: busy)))
             return
         }
-        let isLocal = configuration.endpoint.hasPrefix("ipc://")
-        let run = LeaseRun(lease, sender: sender, awaitsAcceptance: !isLocal)
+        let run = LeaseRun(lease, sender: sender, awaitsAcceptance: !configuration.isPrivate)
         self.run = run
         status.report(lease.lease, stall: lease.stallSeconds, work: 0)
         leases.start(run)
