@@ -110,7 +110,11 @@ extension CoordinatorHandler {
             jobs[id]?.parameterSets = sets
             return nil
         }
-        return sets.difference(from: first)
+        guard let failure = sets.difference(from: first) else { return nil }
+        jobs[id]?.dissenters.insert(lease.grant.worker.node)
+        // Two against one: what is kept is wrong, and nobody else is to be blamed for that.
+        if jobs[id].map({ $0.dissenters.count > 1 }) == true { fail(id, failure) }
+        return failure
     }
 
     private func settle(_ fence: Fence, _ outcome: Result<String, Failure>) {

@@ -26,6 +26,8 @@ struct JobRuntime {
     var fingerprint: String?
     /// What the first result brought, which all segments with the job's own recipe must bring, too.
     var parameterSets: ParameterSets?
+    /// Nodes whose results brought others.
+    var dissenters: Set<String> = []
     /// Frames and compressed bytes of the accepted segments.
     private(set) var acceptedFrames = 0
     private(set) var acceptedBytes: Int64 = 0

@@ -13,7 +13,7 @@ struct FaultTests {
         let place = try Workplace()
         for role in ["worker", "client"] {
             let words = ["keys", "new", "--role", role, "--name", role, "--out", place.file(role + ".key")]
-            try place.weft(words + ["--state", place.file("state")])
+            _ = try place.weft(words + ["--state", place.file("state")])
         }
         let (worker, client) = (place.file("worker.key"), place.file("client.key"))
         try place.startCoordinator(listen: "tcp://127.0.0.1:0", "--require-keys")
