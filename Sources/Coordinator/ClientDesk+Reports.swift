@@ -108,7 +108,8 @@ extension ClientDesk {
     // MARK: Workers
 
     func workerRows() -> [WorkerReport] {
-        handler.scheduler.workerStatus().filter { !$0.worker.node.isEmpty }.map { status in
+        let quarantines = quarantineNotes()
+        return handler.scheduler.workerStatus().filter { !$0.worker.node.isEmpty }.map { status in
             var row = WorkerReport(node: status.worker.node, slot: status.worker.slot, state: Self.state(status.state))
             let tally = handler.tallies[SlotPlace(status.worker)] ?? WorkerTally()
             row.host = tally.host
@@ -118,6 +119,7 @@ extension ClientDesk {
             row.bytesOut = tally.bytesOut
             row.stageSeconds = tally.stages
             row.failures = status.failures
+            row.note = quarantines[status.worker.node] ?? status.lastFailure.map { "Last failure: \($0.message)" }
             row.job = status.job?.text
             row.segment = status.segment
             row.encoder = status.lease == nil ? nil : status.encoder
@@ -136,6 +138,20 @@ extension ClientDesk {
             }
             return row
         }
+    }
+
+    /// By node.
+    private func quarantineNotes() -> [String: String] {
+        var notes: [String: String] = [:]
+        for node in handler.scheduler.nodeStatus() {
+            guard let quarantine = node.quarantines.first else { continue }
+            let seconds = max(0, (quarantine.until - handler.now).seconds)
+            let time =
+                quarantine.until == .never
+                ? "until the coordinator is started again" : "for \(Int(seconds.rounded(.up))) s"
+            notes[node.node] = "No more \(quarantine.encoder) work \(time): \(quarantine.because.message)"
+        }
+        return notes
     }
 
     private static func state(_ state: WorkerStatus.State) -> WorkerReport.State {
