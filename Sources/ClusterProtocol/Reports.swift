@@ -156,6 +156,8 @@ package struct SegmentReport: ReportRow {
 package struct WorkerReport: ReportRow {
     package enum State: String, Hashable, Sendable, Codable {
         case idle, busy, draining, quarantined, lost
+        /// It said goodbye: drained, stopped or preempted.
+        case left
     }
 
     package static let listType = "workers"
@@ -176,6 +178,8 @@ package struct WorkerReport: ReportRow {
     package var stageSeconds = StageSeconds()
     @NullWhenAbsent package var job: String?
     package var host = ""
+    /// The node was told to leave and takes no new leases.
+    package var isLeaving = false
 
     package init(node: String, slot: Int, state: State) {
         self.node = node
@@ -190,6 +194,7 @@ package struct WorkerReport: ReportRow {
         case failures
         case stageSeconds = "stage_seconds"
         case job, host
+        case isLeaving = "leaving"
     }
 }
 

@@ -78,6 +78,7 @@ extension CoordinatorHandler {
         peers[identity] = Peer(worker: worker, heard: clock)
         identities[worker] = identity
         tallies[SlotPlace(worker), default: WorkerTally()].host = hello.host
+        tallies[SlotPlace(worker)]?.left = nil
         if !isKnown {
             proofs.askAgain(worker)
             handle(
@@ -130,6 +131,7 @@ extension CoordinatorHandler {
         case .fingerprint(let answer): receive(answer, from: worker)
         case .goodbye:
             handle(.workerLost(worker, Failure(.cancelled, "The slot left.", retry: .retry, fault: .environment)))
+            tallies[SlotPlace(worker), default: WorkerTally()].left = Clock.now
             forget(identity)
             // A drained node that comes back later is wanted again.
             if !identities.keys.contains(where: { $0.node == worker.node }) {
