@@ -121,6 +121,11 @@ final class ClientDesk: CoordinatorDesk {
         log.note("stitching", job: id, "All segments are there.")
     }
 
+    func lost(_ id: JobID, segment: Int, _ failure: Failure) {
+        if jobs[id]?.phase == .stitching { jobs[id]?.phase = .running }
+        log.note("spool_damaged", job: id, segment: segment, "\(failure.message) The segment runs again.")
+    }
+
     private func ended(_ id: JobID, _ result: Result<JobReport, Failure>) {
         guard let job = jobs[id], !job.isOver else { return }
         var report = report(of: job)
@@ -130,7 +135,10 @@ final class ClientDesk: CoordinatorDesk {
             report.priority = job.priority
             jobs[id]?.phase = .over(.finished)
             log.note("done", job: id, "The output is proved and has its name.")
-        case .failure(let failure):
+        case .failure(var failure):
+            if job.order.hasOutput == true {
+                failure.advice += " \(job.destination) is still the file of before; it was not touched."
+            }
             jobs[id]?.phase = .over(job.isCancelled ? .cancelled : .failed)
             jobs[id]?.failure = job.isCancelled ? nil : failure
             report.failure = job.isCancelled ? nil : failure

@@ -15,6 +15,8 @@ protocol CoordinatorDesk: AnyObject {
     func proved(_ job: JobID, fingerprint: String)
     /// The scheduler has no more to do for the job.
     func settled(_ job: JobID, _ state: JobState)
+    /// The spool has lost the segment, which is made anew.
+    func lost(_ job: JobID, segment: Int, _ failure: Failure)
     /// The job is known, and its leases will be.
     func isPlanning(_ job: JobID) -> Bool
     func peerLeft(_ peer: PeerIdentity)

@@ -111,8 +111,7 @@ extension CoordinatorHandler {
     private func finished(_ id: JobID, _ segment: Int, _ fence: Fence) {
         guard let lease = leases.removeValue(forKey: fence), let result = lease.result, let hash = lease.fileHash
         else { return }
-        jobs[id]?.acceptedFrames += result.frames
-        jobs[id]?.acceptedBytes += result.bytes
+        jobs[id]?.accept(segment, frames: result.frames, bytes: result.bytes)
         jobs[id]?.encodeSeconds += result.seconds
         jobs[id].map { jobs[id]?.stages = $0.stages + result.stageSeconds }
         jobs[id]?.warnings += result.warnings

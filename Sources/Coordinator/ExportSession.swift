@@ -72,7 +72,7 @@ package final class ExportSession: Sendable {
         stage.withLock { $0 = .proving }
         let proof: JobReport.Proof
         do throws(Failure) {
-            proof = try runner.finish(plan, stitch: encoded.stitch, spool: encoded.spool, output: output)
+            proof = try runner.finish(plan, stitch: encoded.stitch, output: output)
         } catch {
             // Of a copy nothing is worth keeping.
             if encoded.spool == nil { encoded.directory.remove() }

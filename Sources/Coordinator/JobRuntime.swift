@@ -20,11 +20,14 @@ struct JobRuntime {
     let telemetry: Telemetry
     /// Recipes of segments that were rerun with other settings.
     var recipes: [Int: EncodeRecipe] = [:]
+    /// Segments that only one node may run.
+    var nodes: [Int: String] = [:]
     /// What the recipe makes of the reference frames; `nil` until the first slot has shown it.
     var fingerprint: String?
     /// Frames and compressed bytes of the accepted segments.
-    var acceptedFrames = 0
-    var acceptedBytes: Int64 = 0
+    private(set) var acceptedFrames = 0
+    private(set) var acceptedBytes: Int64 = 0
+    private var accepted: [Int: (frames: Int, bytes: Int64)] = [:]
     /// Seconds that accepted attempts took on their slots, and where they went.
     var encodeSeconds = 0.0
     var stages = StageSeconds()
@@ -65,11 +68,24 @@ struct JobRuntime {
 
     func recipe(ofSegment index: Int) -> EncodeRecipe { recipes[index] ?? recipe }
 
+    mutating func accept(_ segment: Int, frames: Int, bytes: Int64) {
+        withdraw(segment)
+        accepted[segment] = (frames, bytes)
+        acceptedFrames += frames
+        acceptedBytes += bytes
+    }
+
+    /// The segment is to be made anew.
+    mutating func withdraw(_ segment: Int) {
+        guard let old = accepted.removeValue(forKey: segment) else { return }
+        acceptedFrames -= old.frames
+        acceptedBytes -= old.bytes
+    }
+
     /// Counts what an earlier run has finished.
     mutating func count(_ finished: some Sequence<AcceptedSegment>) {
         for segment in finished {
-            acceptedFrames += segment.frames
-            acceptedBytes += segment.bytes
+            accept(segment.index, frames: segment.frames, bytes: segment.bytes)
             encodeSeconds += segment.encodeSeconds
             workers.insert(SlotPlace(segment.worker))
         }

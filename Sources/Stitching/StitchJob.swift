@@ -67,6 +67,16 @@ extension StitchJob {
     }
 }
 
+/// Whether segments may come with other parameter sets than the first one.
+package enum FormatMixing: Hashable, Sendable {
+    /// All are encoded alike: one that is not is a fault.
+    case refused
+    /// Some were rerun with other settings.
+    case allowed
+    /// And those are known to give other parameter sets.
+    case expected
+}
+
 /// A completed segment: the picture track's samples in decode order.
 package protocol SegmentContent: AnyObject {
     var format: FormatDescription { get }
@@ -91,6 +101,7 @@ extension SegmentContent {
 package protocol SegmentSupply: Sendable {
     /// Blocks until the segment is there; throws when it never will be.
     func segment(_ index: Int) throws(Failure) -> any SegmentContent
+    var mixing: FormatMixing { get }
 }
 
 /// What the stitch did.
@@ -105,8 +116,8 @@ package struct StitchResult: Sendable {
     /// Source pictures that no decoder can show, which are no part of `sourceFrames`: how many, the first and the last.
     package var unshown = 0
     package var unshownRange: ClosedRange<Int64>?
-    /// Times of the copied pictures of each segment, sorted; empty where the picture was encoded.
-    package var copiedTimes: [[Int64]] = []
+    /// Times of each segment's pictures, sorted.
+    package var segmentTimes: [[Int64]] = []
     /// The first few of each, in source ticks.
     package var examples: [Int64] = []
     /// XXH3-128 over the compressed bytes of the picture track.

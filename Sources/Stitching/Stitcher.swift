@@ -23,7 +23,9 @@ package struct Stitcher: Sendable {
     package func run(
         _ supply: (any SegmentSupply)?, progress: (Int) -> Void = { _ in }
     ) throws(Failure) -> StitchResult {
-        var attempt = Attempt(reorderDepth: job.reorderDepth, indexScale: 1)
+        var attempt = Attempt(
+            reorderDepth: job.reorderDepth, indexScale: 1, mixesFormats: supply?.mixing == .expected)
+        var damages = 0
         while true {
             do {
                 var result = try StitchPass(job, attempt, interrupt: interrupt).run(supply, progress: progress)
@@ -31,7 +33,12 @@ package struct Stitcher: Sendable {
                 result.warnings += attempt.reasons
                 return result
             } catch let failure {
-                // Two bounds are estimates where the source does not tell them beforehand; each may be corrected once.
+                // A file that changed since it was opened: the supply finds that out when it is asked again.
+                if failure.code == SpoolDamage.code, damages < 3 {
+                    damages += 1
+                    continue
+                }
+                // What is assumed where nothing tells it beforehand may be corrected, each once.
                 guard let better = attempt.corrected(after: failure) else { throw failure }
                 attempt = better
             }
@@ -42,6 +49,8 @@ package struct Stitcher: Sendable {
     struct Attempt {
         var reorderDepth: Int
         var indexScale: Int
+        /// Parameter sets go in front of the first picture of each segment.
+        var mixesFormats: Bool
         /// Why the file was written again, once for each bound that was corrected.
         var reasons: [String] = []
 
@@ -56,6 +65,10 @@ package struct Stitcher: Sendable {
             case IndexSpaceExceeded.code where indexScale == 1:
                 better.indexScale = 4
                 better.reasons.append("The index did not fit the space kept for it; the file was written again.")
+            case FormatsDiffer.code where !mixesFormats:
+                better.mixesFormats = true
+                better.reasons.append(
+                    "Segments that were rerun have other parameter sets than the rest; the file was written again.")
             default: return nil
             }
             return better
@@ -74,6 +87,17 @@ package enum IndexSpaceExceeded {
         Failure(
             .finalization, "The movie index did not fit the space kept for it at the head of the file.",
             advice: "Report this source.", fault: .environment, code: code)
+    }
+}
+
+/// Told apart so that the stitch can be written once more with the parameter sets in the samples.
+package enum FormatsDiffer {
+    package static let code: Int32 = 0x4644  // 'FD'
+
+    static func failure(_ index: Int) -> Failure {
+        Failure(
+            .format, "Segment \(index) was encoded with other parameter sets than the first one.",
+            advice: "Report this.", fault: .environment, code: code)
     }
 }
 
@@ -125,11 +149,12 @@ private final class StitchPass {
             let spooled: any SegmentContent
             if job.copiesPicture {
                 spooled = feed.copiedSegment(in: segment.start..<segment.end)
-                result.copiedTimes.append(spooled.shownTimes.sorted())
             } else {
                 guard let supply else { throw Self.noSupply }
                 spooled = try supply.segment(segment.index)
             }
+            result.segmentTimes.append(
+                job.copiesPicture ? spooled.shownTimes.sorted() : spooled.presentationTimes.sorted())
             compare(spooled, with: source)
             if muxer == nil {
                 // Some encoders announce no depth: the first segment shows it, as every segment is encoded alike.
@@ -137,7 +162,7 @@ private final class StitchPass {
                 timeline = DecodeTimeline(depth: depth)
                 try start(with: spooled)
             }
-            try write(spooled, segment)
+            try write(spooled, segment, mixing: supply?.mixing ?? .refused)
             progress(segment.index + 1)
         }
         try writeCarried(before: .max)
@@ -222,7 +247,8 @@ private final class StitchPass {
                 format: first.format, timeBase: container.videoTimeBase(job.timeBase), metadata: source.metadata,
                 disposition: source.disposition,
                 attachments: job.pictureAttachments ?? source.attachments, averageFrameRate: source.averageFrameRate,
-                sampleAspectRatio: nil)
+                sampleAspectRatio: nil,
+                codecTag: attempt.mixesFormats && job.container.isMovie ? first.format.inBandSampleEntry : nil)
             for lane in 0..<feed.laneCount {
                 let track = feed.track(ofLane: lane)
                 lanes.append(
@@ -277,14 +303,11 @@ private final class StitchPass {
 
     // MARK: Samples
 
-    private func write(_ spooled: any SegmentContent, _ segment: Segment) throws(Failure) {
+    private func write(
+        _ spooled: any SegmentContent, _ segment: Segment, mixing: FormatMixing
+    ) throws(Failure) {
         guard let muxer, let format = video.format else { return }
-        if spooled.format != format {
-            throw Failure(
-                .format, "Segment \(segment.index) was encoded with other parameter sets than the first one.",
-                advice: "All workers need the same encoder build; `weft capabilities` shows what a machine has.",
-                retry: .elsewhere, fault: .worker)
-        }
+        try check(spooled.format, of: segment, follows: format, mixing)
         do {
             let origin = try job.origin.ticks(in: job.timeBase)
             var presentation: [Int64] = []
@@ -302,8 +325,10 @@ private final class StitchPass {
                 let sample = try spooled.sample(
                     index, pts: presentation[index], dts: decode[index], duration: durations[index],
                     timeBase: video.timeBase)
-                sample.withUnsafeBytes { hash.update($0) }
-                try muxer.write(sample, track: video.track)
+                // At each segment, so that going back to the first ones' sets works, too.
+                let carried = attempt.mixesFormats && index == 0 ? try sample.carryingParameterSets() : sample
+                carried.withUnsafeBytes { hash.update($0) }
+                try muxer.write(carried, track: video.track)
             }
             result.frames += spooled.shownTimes.count
         } catch let error as MediaError {
@@ -312,6 +337,26 @@ private final class StitchPass {
             throw failure
         } catch {
             throw Failure(.timing, "A time of segment \(segment.index) does not fit \(job.container): \(error).")
+        }
+    }
+
+    private func check(
+        _ format: FormatDescription, of segment: Segment, follows first: FormatDescription, _ mixing: FormatMixing
+    ) throws(Failure) {
+        switch first.joining(format) {
+        case .equal: return
+        case .inBand where attempt.mixesFormats: return
+        case .inBand where mixing != .refused: throw FormatsDiffer.failure(segment.index)
+        case .impossible(let difference) where mixing != .refused:
+            throw Failure(
+                .format,
+                "Segment \(segment.index) was rerun and differs from the others in \(difference); one track cannot hold both.",
+                advice: "`weft retry` it with settings that keep that, or without any.", fault: .settings)
+        case .inBand, .impossible:
+            throw Failure(
+                .format, "Segment \(segment.index) was encoded with other parameter sets than the first one.",
+                advice: "All workers need the same encoder build; `weft capabilities` shows what a machine has.",
+                retry: .elsewhere, fault: .worker)
         }
     }
 

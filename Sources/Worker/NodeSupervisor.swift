@@ -14,10 +14,14 @@ package final class NodeSupervisor: Sendable {
         package var threads: Int
         /// The key to show the coordinator; `nil` where it asks for none.
         package var keyFile: String?
+        /// The coordinator is this process: it does not come back without its slots.
+        package var isPrivate: Bool
 
         package init(
-            executable: String, endpoint: String, node: String, slots: Int, threads: Int = 1, keyFile: String? = nil
+            executable: String, endpoint: String, node: String, slots: Int, threads: Int = 1, keyFile: String? = nil,
+            isPrivate: Bool = false
         ) {
+            self.isPrivate = isPrivate
             self.threads = threads
             self.keyFile = keyFile
             self.executable = executable
@@ -146,7 +150,7 @@ private struct SupervisorLoop {
             [
                 "slot", "--connect", configuration.endpoint, "--index", String(index), "--node", configuration.node,
                 "--incarnation", String(incarnation), "--threads", String(configuration.threads),
-            ] + (configuration.keyFile.map { ["--key", $0] } ?? [])
+            ] + (configuration.keyFile.map { ["--key", $0] } ?? []) + (configuration.isPrivate ? ["--private"] : [])
         do throws(Failure) {
             places[index].child = try SlotChild(
                 executable: configuration.executable, arguments: arguments, environment: environment,

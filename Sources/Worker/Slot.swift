@@ -17,14 +17,14 @@ package struct SlotConfiguration: Sendable {
     package var threads: Int
     /// `nil` where the coordinator asks for no key.
     package var security: ClientSecurity?
-
-    /// The coordinator is this slot's own export, over a link that cannot break.
-    var isLocal: Bool { endpoint.hasPrefix("ipc://") }
+    /// The coordinator does not outlive its slots, nor they it: nothing has to be kept until it is acknowledged.
+    package var isPrivate: Bool
 
     package init(
         endpoint: String, node: String, index: Int, incarnation: String, predecessor: ProcessEnd?, version: String,
-        threads: Int, security: ClientSecurity? = nil
+        threads: Int, security: ClientSecurity? = nil, isPrivate: Bool = false
     ) {
+        self.isPrivate = isPrivate
         self.security = security
         self.endpoint = endpoint
         self.node = node
@@ -46,7 +46,7 @@ package enum Slot {
         do {
             context = try MessageContext()
             var options = SocketOptions()
-            options.reportsConnections = !configuration.isLocal
+            options.reportsConnections = !configuration.isPrivate
             endpoint = try DealerEndpoint(
                 context: context, address: configuration.endpoint, security: configuration.security, options: options,
                 name: "weft-slot", tick: .milliseconds(500)
@@ -61,7 +61,7 @@ package enum Slot {
             case .drain: endpoint.perform { $0.drain() }
             case .end:
                 // The lease goes elsewhere at once, and not when the silence has lasted. With its own export it ends.
-                guard !configuration.isLocal, endpoint.perform({ $0.leave(.stopped, .temporary) }) else {
+                guard !configuration.isPrivate, endpoint.perform({ $0.leave(.stopped, .temporary) }) else {
                     return end.stop(.temporary)
                 }
                 Thread.sleep(forTimeInterval: 0.5)
@@ -267,7 +267,7 @@ private final class SlotHandler: EndpointHandler {
             return
         }
         noteEnd()
-        let run = LeaseRun(lease, sender: sender, awaitsAcceptance: !configuration.isLocal)
+        let run = LeaseRun(lease, sender: sender, awaitsAcceptance: !configuration.isPrivate)
         self.run = run
         tell(run, "begins")
         status.report(lease.lease, stall: lease.stallSeconds, work: 0)
