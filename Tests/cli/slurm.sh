@@ -115,7 +115,7 @@ ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=480x270:rate=25 -t 48 -c:v li
 settings=(--encoder-option preset=slower --segment-duration 3)
 "$weft" export clip.mp4 reference.mp4 "${settings[@]}" --quiet
 background coordinator.log "$weft" coordinator --listen tcp://127.0.0.1:0 --state "$folder/coordinator" --root "$folder"
-listens() { grep -q 'listening at' coordinator.log; }
+listens() { grep -qs 'listening at' coordinator.log; }
 awaits 10 "the coordinator listens" listens
 WEFT_COORDINATOR=$(sed -n 's/.*listening at \(tcp:[^ ]*\).*/\1/p' coordinator.log)
 export WEFT_COORDINATOR
