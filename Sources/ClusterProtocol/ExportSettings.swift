@@ -53,6 +53,8 @@ package struct ExportSettings: Hashable, Sendable, Codable {
     package var appliesRotation = false
     /// Every loss is an error.
     package var isStrict = false
+    /// More damage of the source than this ends the export; `nil` for any amount.
+    package var maxDamage: DamageLimit?
     package var allowedLosses: Set<AllowedLoss> = []
     /// Export only source time from here (inclusive).
     package var start: MediaTime?

@@ -16,6 +16,7 @@ extension ExportSettings {
         case appliesRotation = "apply_rotation"
         case isStrict = "strict"
         case allowedLosses = "allow_loss"
+        case maxDamage = "max_damage"
         case threads
         case stallSeconds = "stall_seconds"
     }
@@ -39,6 +40,7 @@ extension ExportSettings {
         appliesRotation = try value(.appliesRotation) ?? appliesRotation
         isStrict = try value(.isStrict) ?? isStrict
         allowedLosses = try value(.allowedLosses) ?? allowedLosses
+        maxDamage = try value(.maxDamage)
         start = try value(.start)
         end = try value(.end)
         segmentDuration = try value(.segmentDuration)
@@ -61,6 +63,7 @@ extension ExportSettings {
         try container.encode(appliesRotation, forKey: .appliesRotation)
         try container.encode(isStrict, forKey: .isStrict)
         try container.encode(allowedLosses.sorted { $0.rawValue < $1.rawValue }, forKey: .allowedLosses)
+        try container.encodeIfPresent(maxDamage, forKey: .maxDamage)
         try container.encodeIfPresent(start, forKey: .start)
         try container.encodeIfPresent(end, forKey: .end)
         try container.encodeIfPresent(segmentDuration, forKey: .segmentDuration)

@@ -26,6 +26,8 @@ package struct JobReport: ReportRow {
     package var warnings: [String] = []
     /// What the source carries and the output does not.
     package var losses: [String] = []
+    /// Where the source's damage shows in the output.
+    @EmptyWhenAbsent package var damage: [Damage] = []
     @NullWhenAbsent package var videoHash: String?
     @NullWhenAbsent package var proof: Proof?
 
@@ -54,7 +56,7 @@ package struct JobReport: ReportRow {
         case encodeSeconds = "encode_seconds"
         case slots, efficiency
         case tailSeconds = "tail_seconds"
-        case warnings, losses
+        case warnings, losses, damage
         case videoHash = "video_hash"
         case proof, source, priority
         case segmentsDone = "segments_done"

@@ -229,6 +229,9 @@ extension CoordinatorHandler {
 }
 
 extension Failure {
+    /// SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: a process brings these upon itself.
+    private static let crashes: Set<Int32> = [SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
+
     /// How the process that held a slot before its successor ended, as a failure of the lease it held.
     fileprivate init(_ end: ProcessEnd?) {
         let message =
@@ -238,10 +241,12 @@ extension Failure {
             case .exited: "The slot's process ended with status \(end?.code ?? 0)"
             case .unstarted, nil: "The slot's process is gone"
             }
+        // Who is killed from outside was in somebody's way; who crashes or hangs met something in the source.
+        let isCrash = end?.cause == .stalled || (end?.cause == .signalled && Self.crashes.contains(end?.code ?? 0))
         self.init(
             .resources, message + ".",
             advice:
                 "Look at the memory and at the codec's words; where it hangs, --stall-limit says for how long it may.",
-            retry: .elsewhere, fault: .worker, code: end?.code ?? 0, log: end?.log ?? [])
+            retry: .elsewhere, fault: isCrash ? .source : .worker, code: end?.code ?? 0, log: end?.log ?? [])
     }
 }

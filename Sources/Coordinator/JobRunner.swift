@@ -150,6 +150,7 @@ struct JobRunner: Sendable {
         report.tailSeconds = Double(end &- lastArrival) / 1e9
         report.warnings = plan.warnings + stitch.warnings + leases.warnings
         report.losses = plan.losses + stitch.losses
+        report.damage = stitch.damage
         report.videoHash = stitch.videoHash
         report.proof = proof
         report.outputBytes = stitch.bytes

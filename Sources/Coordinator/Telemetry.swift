@@ -5,6 +5,8 @@ internal import Synchronization
 package struct ExportSnapshot: Sendable, Hashable {
     package var framesDone = 0
     package var framesExpected = 0
+    /// Nothing counted them beforehand.
+    package var isEstimate = false
     /// Ticks of the picture track covered so far, and in all.
     package var secondsDone = 0.0
     package var secondsTotal = 0.0

@@ -56,8 +56,11 @@ public enum EncoderCatalog {
 
     /// The hardware encoders to try for a codec, best first, as far as this build has them. Opening may still fail.
     public static func hardwareEncoders(of codecName: String) -> [String] {
-        hardwareKinds.map { "\(codecName)_\($0)" }.filter { byName[$0] != nil }
+        hardwareNames(of: codecName).filter { byName[$0] != nil }
     }
+
+    /// What libavcodec calls hardware encoders of the codec, whether or not this build has them.
+    public static func hardwareNames(of codecName: String) -> [String] { hardwareKinds.map { "\(codecName)_\($0)" } }
 
     /// The first software encoder of the codec that this build has.
     public static func defaultEncoder(for codecName: String) -> String? { softwareEncoders(of: codecName).first }

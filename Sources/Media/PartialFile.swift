@@ -80,6 +80,13 @@ package final class PartialFile {
         try Self.sync(Self.directory(of: target))
     }
 
+    /// Removes the temporary file for now: whoever writes it makes it again. That it can be made is known, and a process that is
+    /// killed before it has written anything leaves nothing.
+    package func vacate() {
+        guard isOpen, !path.isEmpty else { return }
+        unlink(path)
+    }
+
     /// Removes the temporary file; nothing after `commit`.
     package func discard() {
         guard isOpen else { return }

@@ -52,7 +52,10 @@ final class SourceFeed {
     private var pictures: [Sample] = []
     private let copiesPicture: Bool
     private let pictureRange: PictureRange
-    private(set) var damage: [String] = []
+    /// What is to be said about reading the source.
+    private(set) var remarks: [String] = []
+    /// Samples that were copied although the container calls them damaged, by track.
+    private var copiedDamaged: [Int: Int] = [:]
 
     /// The exported range in nanoseconds of source time, for the copied tracks.
     private struct ClosedEnd {
@@ -90,7 +93,8 @@ final class SourceFeed {
         videoTrack = job.tracks[job.videoTrack]
         copiesPicture = job.copiesPicture
         pictureRange = PictureRange(job)
-        reader = ProgramReader(demuxer, tracks: Set(job.carried.map(\.track) + [job.videoTrack]))
+        reader = ProgramReader(
+            demuxer, tracks: Set(job.carried.map(\.track) + [job.videoTrack]), survivesDamage: true)
         range = ClosedEnd(
             start: job.isRanged ? job.origin.nanoseconds : nil, end: job.rangeEnd.map(\.nanoseconds))
         for carried in job.carried where job.tracks.indices.contains(carried.track) {
@@ -147,6 +151,13 @@ final class SourceFeed {
     func peek(lane: Int, readingUpTo limit: Int64) throws(Failure) -> Sample? {
         while lanes[lane].head >= lanes[lane].queue.count, !isAtEnd, front < limit { try readOne() }
         return front(lane: lane)
+    }
+
+    private func isCopied(_ track: Int) -> Bool { laneOfTrack[track].map { lanes[$0].transcoder == nil } ?? false }
+
+    /// Where sound that was encoded again is silent because its packets are damaged.
+    var damagedSound: [JobReport.Damage] {
+        lanes.flatMap { lane in lane.transcoder?.damage(of: lane.track) ?? [] }
     }
 
     // MARK: Reading
@@ -206,12 +217,12 @@ final class SourceFeed {
         do {
             sample = try reader.next()?.sample
         } catch {
-            // The picture's own reader meets the same place and decides; sound that is lost is named.
-            guard error.reason == .invalidData else { throw Failure(error, role: .source) }
-            damage.append(error.message)
-            return
+            throw Failure(error, role: .source)
         }
         guard let sample else { return try endReading() }
+        if sample.isCorrupt, sample.track == videoTrack.index ? copiesPicture : isCopied(sample.track) {
+            copiedDamaged[sample.track, default: 0] += 1
+        }
         if sample.track == videoTrack.index { notePicture(sample) }
         if let index = laneOfTrack[sample.track] {
             // The plan's description is the complete one.
@@ -236,6 +247,11 @@ final class SourceFeed {
 
     private func endReading() throws(Failure) {
         isAtEnd = true
+        // The plan has named what is missing of the picture.
+        if let cutOff = demuxer.cutOff { remarks.append(cutOff.message) }
+        for (track, count) in copiedDamaged.sorted(by: { $0.key < $1.key }) {
+            remarks.append("Track \(track): \(count) damaged samples are copied as they are.")
+        }
         for lane in lanes {
             if let held = lane.held { try deliver(held, before: nil, lane) }
             lane.held = nil

@@ -55,7 +55,7 @@ package final class SpooledSegment: SegmentContent {
     /// In decode order, ticks of the job's time base.
     package var presentationTimes: [Int64] { table.entries.map(\.pts) }
 
-    package var unshownTimes: [Int64] { table.unshown }
+    package var damage: SampleTable.Damage { table.damage }
 
     /// The sample with its bytes, at the times given.
     package func sample(

@@ -32,6 +32,13 @@ package struct StitchJob: Sendable {
     package var expectedFrames: Int
     /// Side data of the output's picture track; `nil` for the source's own.
     package var pictureAttachments: [Attachment]?
+    /// The source as slots open it, to see for oneself where they say that it is damaged.
+    package var reference: SourceReference?
+    /// Damage that was found while planning.
+    package var knownDamage: [JobReport.Damage] = []
+    package var maxDamage: DamageLimit?
+    /// Any damage ends the export.
+    package var refusesDamage = false
 
     package init(
         temporary: String, container: Container, source: String, videoTrack: Int, tracks: [Track],
@@ -85,8 +92,8 @@ package protocol SegmentContent: AnyObject {
     var presentationTimes: [Int64] { get }
     /// Those of them that are pictures of the film, in any order: what source and output are compared by.
     var shownTimes: [Int64] { get }
-    /// Times of source samples that cannot give a picture, sorted.
-    var unshownTimes: [Int64] { get }
+    /// What the one who decoded it says of damage.
+    var damage: SampleTable.Damage { get }
     /// The sample with its bytes, at the times given.
     func sample(
         _ number: Int, pts: Int64, dts: Int64, duration: Int64, timeBase: TimeBase
@@ -113,9 +120,9 @@ package struct StitchResult: Sendable {
     /// Source pictures that no segment returned, and returned pictures that the source does not have.
     package var missing = 0
     package var surplus = 0
-    /// Source pictures that no decoder can show, which are no part of `sourceFrames`: how many, the first and the last.
-    package var unshown = 0
-    package var unshownRange: ClosedRange<Int64>?
+    /// Source pictures that damage took away, which are no part of `sourceFrames`.
+    package var dropped = 0
+    package var damage: [JobReport.Damage] = []
     /// Times of each segment's pictures, sorted.
     package var segmentTimes: [[Int64]] = []
     /// The first few of each, in source ticks.

@@ -120,6 +120,8 @@ private final class StitchPass {
     private var hash = ContentHash()
     /// Source pictures that have the time of another.
     private var shared = 0
+    private var account: DamageAccount
+    private let witness: DamageWitness?
 
     private struct VideoLane {
         var track = 0
@@ -138,6 +140,8 @@ private final class StitchPass {
         container = OutputContainer(job.container)
         feed = try SourceFeed(job, interrupt: interrupt)
         timeline = DecodeTimeline(depth: attempt.reorderDepth)
+        account = try DamageAccount(job)
+        witness = job.reference.map { DamageWitness($0, interrupt: interrupt) }
     }
 
     func run(_ supply: (any SegmentSupply)?, progress: (Int) -> Void) throws(Failure) -> StitchResult {
@@ -155,7 +159,7 @@ private final class StitchPass {
             }
             result.segmentTimes.append(
                 job.copiesPicture ? spooled.shownTimes.sorted() : spooled.presentationTimes.sorted())
-            compare(spooled, with: source)
+            try compare(spooled, with: source, segment)
             if muxer == nil {
                 // Some encoders announce no depth: the first segment shows it, as every segment is encoded alike.
                 let depth = max(attempt.reorderDepth, DecodeTimeline.depth(of: spooled.presentationTimes))
@@ -187,16 +191,11 @@ private final class StitchPass {
             .filter { $0 >= segment.start }
     }
 
-    private func compare(_ spooled: any SegmentContent, with source: [Int64]) {
+    private func compare(_ spooled: any SegmentContent, with all: [Int64], _ segment: Segment) throws(Failure) {
         let returned = spooled.shownTimes.sorted()
-        let unshown = Set(spooled.unshownTimes)
-        let shown = returned.isEmpty || unshown.isEmpty ? [] : Set(returned)
-        let source = source.filter { time in
-            guard unshown.contains(time), !shown.contains(time) else { return true }
-            result.unshown += 1
-            result.unshownRange = (result.unshownRange?.lowerBound ?? time)...time
-            return false
-        }
+        let dropped = job.copiesPicture ? [] : try droppedPictures(spooled, returned, all, segment)
+        let source = dropped.isEmpty ? all : all.filter { !dropped.contains($0) }
+        result.dropped += all.count - source.count
         result.sourceFrames += source.count
         // A slot moves a picture that shares its time; copied ones are moved on their way into the file.
         var (sourceRule, returnedRule) = (RisingTimes(), RisingTimes())
@@ -217,6 +216,45 @@ private final class StitchPass {
                 b = right.next()
             }
         }
+    }
+
+    /// Pictures of the segment that damage took away: missing here, and missing where the source is decoded once more.
+    private func droppedPictures(
+        _ spooled: any SegmentContent, _ returned: [Int64], _ source: [Int64], _ segment: Segment
+    ) throws(Failure) -> Set<Int64> {
+        let shown = Set(returned)
+        let known = Set(source)
+        var claim = spooled.damage
+        var dropped: Set<Int64> = []
+        if source.contains(where: { !shown.contains($0) }), let witness {
+            let seen = try witness.examine(segment)
+            dropped = Set(seen.dropped.map(\.time)).intersection(known).subtracting(shown)
+            if seen.dropped.isEmpty != claim.dropped.isEmpty
+                || claim.dropped.contains(where: { shown.contains($0.time) })
+            {
+                result.warnings.append(
+                    "Segment \(segment.index): the worker's account of damaged pictures is not what the source shows here."
+                )
+            }
+            if claim.dropped.isEmpty { claim = seen }
+            let causes = Set(seen.dropped.filter { dropped.contains($0.time) }.map(\.cause)).sorted()
+            for cause in causes {
+                let times = Set(seen.dropped.filter { $0.cause == cause && dropped.contains($0.time) }.map(\.time))
+                try account.add(
+                    .dropped, times, among: source, of: segment,
+                    detail: "no picture comes out of the damaged sample at \(place(cause)) s, or of those that need it")
+            }
+        }
+        let concealed = Set(claim.concealed).intersection(shown)
+        try account.add(
+            .concealed, concealed, among: source, of: segment,
+            detail: "the decoder made parts of them up; pictures up to the next keyframe may show it, too")
+        return dropped
+    }
+
+    /// Seconds of the output's time line, for people to read.
+    private func place(_ time: Int64) -> Double {
+        ((seconds(time) - job.origin.seconds) * 1000).rounded() / 1000
     }
 
     /// For people to read.
@@ -459,12 +497,13 @@ private final class StitchPass {
                 "\(shared) source pictures do not come after the one before them in time; each was moved to one tick "
                     + "behind it.")
         }
-        if let range = result.unshownRange {
-            let from = seconds(range.lowerBound)
+        if result.dropped > 0 {
             result.losses.append(
-                "\(result.unshown) source pictures from \(from) s to \(seconds(range.upperBound)) s cannot be decoded and are "
-                    + "not in the output.")
+                "\(result.dropped) source pictures cannot be decoded and are not in the output; `damage` says where.")
         }
-        result.losses += feed.damage.map { "Sound or another track was damaged in the source: \($0)" }
+        for range in feed.damagedSound { try account.add(range) }
+        try account.check(pictures: result.sourceFrames + result.dropped)
+        result.damage = account.ranges
+        result.warnings += feed.remarks
     }
 }

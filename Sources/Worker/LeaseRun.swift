@@ -188,7 +188,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
 
     private func finish(_ outcome: SegmentPipeline.Outcome) throws(Failure) {
         try flush()
-        table.add(unshown: outcome.unshown)
+        table.damage = outcome.damage
         let times = table.entries.map(\.pts).filter { $0 != SampleTable.noTime }
         let result = SegmentResult(
             lease: lease.lease, frames: outcome.frames, samples: table.entries.count, bytes: size, hash: hash.finish(),

@@ -209,7 +209,15 @@ extension OptionTable {
             completion: .suggestions(ExportSettings.AllowedLoss.allCases.map(\.rawValue)), isRepeatable: true),
         OptionEntry(
             name: "strict",
-            help: "Take every loss for an error: nothing is written under the final name.", group: .result),
+            help:
+                "Take every loss and every damaged place of the source for an error: nothing is written under the final name.",
+            group: .result),
+        OptionEntry(
+            name: "max-damage", value: "AMOUNT",
+            help:
+                "Stop with exit code 65 when more of the picture is damaged: frames (250), a share (0.5%) or a duration (2s). "
+                + "Default: go on, and name every damaged place.",
+            group: .result),
         start,
         end,
         segmentDuration,

@@ -118,6 +118,7 @@ extension SettingReader {
         settings.toneMapping = text("tonemap").flatMap(ExportSettings.ToneMapping.init)
         settings.appliesRotation = isOn("apply-rotation")
         settings.isStrict = isOn("strict")
+        settings.maxDamage = try maxDamage()
         settings.allowedLosses = try allowedLosses()
         settings.start = try time("start")
         settings.end = try time("end")
@@ -130,6 +131,16 @@ extension SettingReader {
         if let end = settings.end, end == .zero { throw complaint("end", "leaves nothing to export.") }
         for option in ["filter", "deinterlace"] where text(option) == "" { throw complaint(option, "is empty.") }
         return settings
+    }
+
+    private func maxDamage() throws -> DamageLimit? {
+        guard let text = text("max-damage") else { return nil }
+        guard let limit = DamageLimit(text) else {
+            throw complaint(
+                "max-damage", "'\(text)' is no amount of damage; write frames (250), a share (0.5%) or a duration (2s)."
+            )
+        }
+        return limit
     }
 
     private func allowedLosses() throws -> Set<ExportSettings.AllowedLoss> {
