@@ -73,7 +73,7 @@ let package = Package(
         tests(of: "SegmentPlan", ["MediaTime"]),
         tests(of: "ClusterProtocol", ["MediaTime", "SegmentPlan"]),
         tests(of: "Scheduling", ["ClusterProtocol"]),
-        tests(of: "Messaging"),
+        tests(of: "Messaging", ["Support"]),
         tests(of: "JobStore", ["ClusterProtocol", "Scheduling"]),
         tests(of: "Media", ["MediaTime", "Support"]),
         tests(of: "SourceAccess", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "Support"]),
@@ -83,11 +83,12 @@ let package = Package(
         tests(of: "Verification", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "SourceAccess", "Support"]),
         tests(of: "Worker", ["ClusterProtocol"]),
         tests(of: "Placement", ["ClusterProtocol"]),
-        tests(of: "Coordinator", ["ClusterProtocol", "JobStore", "Scheduling", "SourceAccess", "Stitching"]),
+        tests(
+            of: "Coordinator", ["ClusterProtocol", "JobStore", "Scheduling", "SourceAccess", "Stitching", "Support"]),
         // Real processes: the program that is built beside them.
         .testTarget(name: "ClusterTests", dependencies: ["weft"], swiftSettings: strict),
         tests(of: "weft", ["ClusterProtocol", "MediaTime"]),
-        .testTarget(name: "ServiceTests", dependencies: ["weft"], swiftSettings: strict),
+        .testTarget(name: "ServiceTests", dependencies: ["weft", "Support"], swiftSettings: strict),
         // The built program on real files and short clips, judged by ffprobe; and the pure parts that decide the picture.
         .testTarget(
             name: "PictureTests",
@@ -95,6 +96,9 @@ let package = Package(
             swiftSettings: strict),
         // What several test targets need.
         .target(name: "Support", path: "Tests/Support", swiftSettings: strict),
+        // The relay among them, for benchmarks.
+        .executableTarget(
+            name: "FaultRelay", dependencies: ["Support"], path: "Tests/FaultRelay", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -177,6 +177,8 @@ package struct WorkerReport: ReportRow {
     package var bytesIn: Int64 = 0
     package var bytesOut: Int64 = 0
     package var failures = 0
+    /// Why the node gets no work, or what went wrong on the slot last.
+    @NullWhenAbsent package var note: String?
     package var stageSeconds = StageSeconds()
     @NullWhenAbsent package var job: String?
     package var host = ""
@@ -193,7 +195,7 @@ package struct WorkerReport: ReportRow {
         case node, slot, state, encoder, segment, frames, fps, realtime
         case bytesIn = "bytes_in"
         case bytesOut = "bytes_out"
-        case failures
+        case failures, note
         case stageSeconds = "stage_seconds"
         case job, host
         case isLeaving = "leaving"

@@ -109,6 +109,7 @@ extension ClientDesk {
     // MARK: Workers
 
     func workerRows() -> [WorkerReport] {
+        let quarantines = quarantineNotes()
         let leaving = Set(handler.scheduler.nodeStatus().filter(\.isDraining).map(\.node))
         return handler.scheduler.workerStatus().compactMap { status in
             guard !status.worker.node.isEmpty else { return nil }
@@ -126,6 +127,7 @@ extension ClientDesk {
             row.bytesOut = tally.bytesOut
             row.stageSeconds = tally.stages
             row.failures = status.failures
+            row.note = quarantines[status.worker.node] ?? status.lastFailure.map { "Last failure: \($0.message)" }
             row.job = status.job?.text
             row.segment = status.segment
             row.encoder = status.lease == nil ? nil : status.encoder
@@ -148,6 +150,20 @@ extension ClientDesk {
 
     /// For how long a slot that said goodbye is still listed.
     private static let leftNanoseconds: UInt64 = 600_000_000_000
+
+    /// By node.
+    private func quarantineNotes() -> [String: String] {
+        var notes: [String: String] = [:]
+        for node in handler.scheduler.nodeStatus() {
+            guard let quarantine = node.quarantines.first else { continue }
+            let seconds = max(0, (quarantine.until - handler.now).seconds)
+            let time =
+                quarantine.until == .never
+                ? "until the coordinator is started again" : "for \(Int(seconds.rounded(.up))) s"
+            notes[node.node] = "No more \(quarantine.encoder) work \(time): \(quarantine.because.message)"
+        }
+        return notes
+    }
 
     private static func state(_ state: WorkerStatus.State) -> WorkerReport.State {
         switch state {

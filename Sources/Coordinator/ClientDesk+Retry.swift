@@ -56,7 +56,7 @@ extension ClientDesk {
                 .format, "Job \(job.id) has no segment \(wrong); its last is \(count - 1).",
                 advice: "`weft segments` lists them.", fault: .settings, exitCode: .usage)
         }
-        if let node = control.node, !handler.identities.keys.contains(where: { $0.node == node }) {
+        if let node = control.node, !handler.peers.hasNode(node) {
             throw Failure(
                 .resources, "No node \(node) is connected.", advice: "`weft workers` lists those that are.",
                 retry: .retry, fault: .settings, exitCode: .temporary)

@@ -19,6 +19,10 @@ protocol CoordinatorDesk: AnyObject {
     func lost(_ job: JobID, segment: Int, _ failure: Failure)
     /// The job is known, and its leases will be.
     func isPlanning(_ job: JobID) -> Bool
+    /// The slot that holds this lease has a new connection and goes on.
+    func reconnected(_ grant: Grant)
+    /// Results were not stored for so long, and are again.
+    func storageMended(after seconds: Double)
     func peerLeft(_ peer: PeerIdentity)
     func tick()
 }

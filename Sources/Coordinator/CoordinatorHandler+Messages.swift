@@ -38,7 +38,7 @@ extension CoordinatorHandler {
                 return greet(hello, identity)
             }
             guard let worker = peers[identity]?.worker else { return send(.identify(Identify()), to: identity) }
-            peers[identity]?.heard = clock
+            peers.heard(identity, at: clock)
             handle(decoded, payload, from: worker, identity)
         }
     }
@@ -54,8 +54,7 @@ extension CoordinatorHandler {
     /// A key stands for the node that first came with it: another key cannot take the node's name while it is there.
     private func mayBe(_ node: String, _ key: CurvePublicKey?) -> Bool {
         guard let key else { return true }
-        let isThere = identities.keys.contains { $0.node == node }
-        if isThere, let known = nodeKeys[node], known != key { return false }
+        if peers.hasNode(node), let known = nodeKeys[node], known != key { return false }
         nodeKeys[node] = key
         return true
     }
@@ -70,13 +69,11 @@ extension CoordinatorHandler {
         heldHellos[identity] = nil
         let worker = WorkerID(node: hello.node, slot: hello.slot, incarnation: UInt64(hello.incarnation) ?? 0)
         // A slot that starts again has a new socket; nothing more comes from the one before.
-        for (old, peer) in peers where peer.worker.node == worker.node && peer.worker.slot == worker.slot {
-            if old != identity { forget(old) }
-        }
+        if let old = peers.other(than: identity, at: worker) { forget(old) }
         // One that asks again on the same socket (it was not spoken to for long) has missed nothing: if it is idle, it says so.
         let isKnown = peers[identity]?.worker == worker
-        peers[identity] = Peer(worker: worker, heard: clock)
-        identities[worker] = identity
+        let held = hello.resume.flatMap { leases[Fence($0.fence)]?.grant }
+        peers.insert(worker, identity, heard: clock)
         tallies[SlotPlace(worker), default: WorkerTally()].host = hello.host
         tallies[SlotPlace(worker)]?.left = nil
         if !isKnown {
@@ -87,6 +84,8 @@ extension CoordinatorHandler {
                     holding: hello.resume.map { Fence($0.fence) }, predecessor: Failure(hello.predecessor)))
         }
         let resumption = hello.resume.flatMap { resume($0, by: worker) }
+        // One that had been given up says so itself (`reattached`).
+        if !isKnown, resumption != nil, let held { desk?.reconnected(held) }
         send(
             .welcome(
                 Welcome(
@@ -104,7 +103,7 @@ extension CoordinatorHandler {
         else { return nil }
         drop(fence)
         leases[fence] = OpenLease(lease.grant, spool: job.spool)
-        if proves(lease), let identity = identities[worker], proofs.begin(worker, job.id) {
+        if proves(lease), let identity = peers[worker], proofs.begin(worker, job.id) {
             send(.prove(Prove(job: job.id.text, recipe: job.recipe)), to: identity)
         }
         return Welcome.Resume(lease: name, offset: 0, credit: Self.credit)
@@ -134,7 +133,7 @@ extension CoordinatorHandler {
             tallies[SlotPlace(worker), default: WorkerTally()].left = Clock.now
             forget(identity)
             // A drained node that comes back later is wanted again.
-            if !identities.keys.contains(where: { $0.node == worker.node }) {
+            if !peers.hasNode(worker.node) {
                 handle(.nodeDrained(worker.node, false))
             }
         case .heartbeat, .sourceCredit, .hello: break

@@ -39,6 +39,7 @@ package final class CoordinatorService: Sendable {
 
     /// Opens the state, binds, and goes on with the jobs that are stored.
     package init(_ configuration: Configuration) throws(Failure) {
+        DescriptorLimit.raise()
         let ring = KeyRing(state: configuration.stateDirectory)
         let context: MessageContext
         let bindings: [Binding]

@@ -24,6 +24,10 @@ struct JobRuntime {
     var nodes: [Int: String] = [:]
     /// What the recipe makes of the reference frames; `nil` until the first slot has shown it.
     var fingerprint: String?
+    /// What the first result brought, which all segments with the job's own recipe must bring, too.
+    var parameterSets: ParameterSets?
+    /// Nodes whose results brought others.
+    var dissenters: Set<String> = []
     /// Frames and compressed bytes of the accepted segments.
     private(set) var acceptedFrames = 0
     private(set) var acceptedBytes: Int64 = 0
@@ -161,14 +165,15 @@ final class SegmentReceiver: @unchecked Sendable {
     }
 
     /// - Returns: the hash of the whole file, and its size.
-    func finish(_ result: SegmentResult, archive: [UInt8], table: [UInt8]) throws(Failure) -> (
-        hash: String, bytes: Int64
-    ) {
+    /// - Parameter times: what the segment owns.
+    func finish(
+        _ result: SegmentResult, archive: [UInt8], table: [UInt8], times: Range<Int64>
+    ) throws(Failure) -> (hash: String, bytes: Int64) {
         let writer = try openWriter()
         self.writer = nil
         do throws(Failure) {
             let hash = try writer.finish(
-                table: table, archive: archive, expectedHash: result.hash, samples: result.samples)
+                table: table, archive: archive, expectedHash: result.hash, samples: result.samples, times: times)
             return (hash, result.bytes + Int64(table.count + archive.count))
         } catch {
             writer.cancel()

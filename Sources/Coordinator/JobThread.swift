@@ -216,8 +216,8 @@ final class JobThread: Sendable {
     private func submit(_ plan: PlannedExport, spool: Spool) throws(Failure) -> SegmentBoard {
         let id = id
         let finished = try intactSegments(spool: spool)
-        var (progress, attempts) = try store.use { (store) throws(JobStoreError) in
-            (try store.progress(of: id), try store.leases(of: id).count)
+        var (progress, attempts, account) = try store.use { (store) throws(JobStoreError) in
+            (try store.progress(of: id), try store.leases(of: id).count, try JobAccount.lines(of: id, in: store))
         }
         progress.finished = finished.mapValues(\.hash)
         progress.failed = [:]
@@ -237,6 +237,7 @@ final class JobThread: Sendable {
         job.fingerprint = order.fingerprint
         job.count(finished.values)
         job.earlierAttempts = attempts
+        job.warnings = account
         job.goOn = "`weft retry \(id)` tries them again and keeps what is done."
         let spec = runner.spec(plan, id: id, priority: priority)
         let (submitted, known) = (job, progress)

@@ -139,6 +139,12 @@ package final class NodeService: Sendable {
                 .transport, "No coordinator answers at \(address).",
                 advice: "Start one with `weft coordinator`, or name another with --coordinator.", retry: .retry,
                 fault: .environment, exitCode: .unreachable)
+        case .broken:
+            throw Failure(
+                .transport, "\(address) takes connections and ends them before a word is said.",
+                advice:
+                    "Look whether the coordinator behind it runs, and whether --key is a key for that coordinator.",
+                retry: .retry, fault: .environment, exitCode: .unreachable)
         case .unauthorized, .mismatched:
             throw Failure(
                 .transport, "The coordinator at \(address) does not take this node's key.",

@@ -196,7 +196,7 @@ private final class SlotHandler: EndpointHandler {
         switch event.kind {
         case .connected: status.tell(.connected)
         case .disconnected: status.tell(.disconnected)
-        case .handshakeFailed: break
+        case .handshakeFailed, .handshakeBroken: break
         case .unauthorized:
             leave(
                 because: Failure(

@@ -134,8 +134,11 @@ final class Workplace {
     }
 
     @discardableResult
-    func startWorker(_ name: String, slots: Int = 1, key: String? = nil, prefix: [String] = []) throws -> Process {
-        let line = ["worker", "--name", name, "--slots", "\(slots)"] + (key.map { ["--key", $0] } ?? [])
+    func startWorker(
+        _ name: String, slots: Int = 1, key: String? = nil, coordinator: String? = nil, prefix: [String] = []
+    ) throws -> Process {
+        var line = ["worker", "--name", name, "--slots", "\(slots)"] + (key.map { ["--key", $0] } ?? [])
+        line += coordinator.map { ["--coordinator", $0] } ?? []
         let process = try process(line, prefix: prefix, log: "worker-\(name)-\(processes.count)")
         processes.append(process)
         try process.run()

@@ -113,7 +113,7 @@ if command -v ffmpeg >/dev/null; then
     started+=("$last")
     # A node that dies without a word is waited for longer than this.
     segment=$(sed -n 's/.*segment \([0-9]*\) of .* begins/\1/p' "$folder/hasty.log" | head -n 1)
-    awaits 15 "segment $segment goes to somebody else at once" grep -q "segment $segment of .* begins" "$folder/last.log"
+    awaits 8 "segment $segment goes to somebody else at once" grep -q "segment $segment of .* begins" "$folder/last.log"
     code=0
     wait "$submit" || code=$?
     [ $code -eq 0 ] || fail "the job did not end well: $code"

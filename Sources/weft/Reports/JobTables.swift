@@ -75,7 +75,14 @@ enum JobTables {
                 row.failures > 0 ? "\(row.failures)" : "",
             ])
         }
-        return table.text
+        // A sentence a node, below the table: it would not fit beside it.
+        var text = table.text
+        var told: Set<String> = []
+        for row in rows {
+            guard let note = row.note, told.insert("\(row.node) \(note)").inserted else { continue }
+            text += "\(TextTable.printable(row.node)): \(TextTable.printable(note))\n"
+        }
+        return text
     }
 
     static func event(_ row: EventReport) -> String {
