@@ -8,6 +8,9 @@ extension ExportSettings {
         case encoderOptions = "encoder_options"
         case audioCodec = "audio_codec"
         case audioBitrate = "audio_bitrate"
+        case audioMap = "audio_map"
+        case audioLanguages = "audio_language"
+        case subtitles
         case filter, start, end
         case segmentDuration = "segment_duration"
         case filterMargin = "filter_margin"
@@ -33,6 +36,9 @@ extension ExportSettings {
         encoderOptions = try value(.encoderOptions) ?? encoderOptions
         audioCodec = try value(.audioCodec) ?? audioCodec
         audioBitrate = try value(.audioBitrate)
+        audioMap = try value(.audioMap)
+        audioLanguages = try value(.audioLanguages)
+        subtitles = try value(.subtitles) ?? subtitles
         filter = try value(.filter)
         filterMargin = try value(.filterMargin)
         deinterlace = try value(.deinterlace)
@@ -56,6 +62,9 @@ extension ExportSettings {
         try container.encode(encoderOptions, forKey: .encoderOptions)
         try container.encode(audioCodec, forKey: .audioCodec)
         try container.encodeIfPresent(audioBitrate, forKey: .audioBitrate)
+        try container.encodeIfPresent(audioMap, forKey: .audioMap)
+        try container.encodeIfPresent(audioLanguages, forKey: .audioLanguages)
+        try container.encode(subtitles, forKey: .subtitles)
         try container.encodeIfPresent(filter, forKey: .filter)
         try container.encodeIfPresent(filterMargin, forKey: .filterMargin)
         try container.encodeIfPresent(deinterlace, forKey: .deinterlace)

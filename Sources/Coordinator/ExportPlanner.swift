@@ -105,8 +105,33 @@ struct ExportPlanner {
                 "The filter \(counting.joined(separator: ", ")) counts frames and would begin anew in every segment: the "
                     + "picture is encoded as one segment, by one slot.")
         }
-        try planned.refuse(losses: selection.losses + resolved.losses)
+        try carryTags(&planned, selection, first: pictures?.frames.first, start: index.keyframes.start)
+        planned.losses += CaptionCarriage(pictures, encoder: resolved.recipe.encoder).losses
+        try planned.refuse(losses: planned.losses.filter { !resolved.allowedLosses.contains($0) })
         return planned
+    }
+
+    /// Tags and the time code, in the form that the container has for them.
+    private func carryTags(
+        _ planned: inout PlannedExport, _ selection: TrackSelection, first: Frame?, start: Int64
+    ) throws(Failure) {
+        let container = planned.stitch.container
+        let indexes = [video.index] + selection.carried.map(\.track)
+        let tags = TagCarriage(
+            file: demuxer.metadata, carried: indexes.map { demuxer.tracks[$0] }, container: container,
+            hasCover: selection.carried.contains { demuxer.tracks[$0.track].disposition.contains(.attachedPicture) })
+        planned.stitch.metadata = tags.file
+        planned.stitch.trackTags = tags.tracks
+        planned.stitch.usesMetadataKeys = tags.usesMetadataKeys
+        let timecode = TimecodeCarriage(
+            tracks: demuxer.tracks, video: video, file: demuxer.metadata, picture: first,
+            offset: (planned.segments.first?.start ?? start) &- start, container: container)
+        timecode.apply(to: &planned.stitch)
+        planned.warnings += selection.conversions
+        planned.losses += tags.losses + timecode.losses
+        if container == .mpegTS, !planned.stitch.chapters.isEmpty {
+            planned.losses.append("\(planned.stitch.chapters.count) chapters are not carried: \(container) holds none.")
+        }
     }
 
     // MARK: Settings

@@ -142,6 +142,14 @@ package final class Demuxer {
         }
     }
 
+    /// The picture of a track with `.attachedPicture`; there from the opening on.
+    package func attachedPicture(ofTrack index: Int) -> Sample? {
+        guard tracks.indices.contains(index), let stream = stream(index), stream.pointee.attached_pic.size > 0,
+            let packet = av_packet_clone(&stream.pointee.attached_pic)
+        else { return nil }
+        return Sample(adopting: packet, track: index, format: formats[index], timeBase: tracks[index].timeBase)
+    }
+
     /// The file stops before what its own tables name: why, and how many bytes are not there. Known once reading came to the end.
     package private(set) var cutOff: MediaError?
 

@@ -90,6 +90,16 @@ public enum EncoderCatalog {
 
     // MARK: From libavcodec
 
+    /// Whether the encoder puts a frame's closed captions into the bit stream.
+    package static func writesCaptions(_ name: String) -> Bool {
+        guard let codec = avcodec_find_encoder_by_name(name), var options = codec.pointee.priv_class else {
+            return false
+        }
+        return withUnsafeMutablePointer(to: &options) {
+            av_opt_find($0, "a53cc", nil, 0, AV_OPT_SEARCH_FAKE_OBJ) != nil
+        }
+    }
+
     private static func describe(_ codec: UnsafePointer<AVCodec>) -> Encoder {
         let name = String(cString: codec.pointee.name)
         let capabilities = codec.pointee.capabilities

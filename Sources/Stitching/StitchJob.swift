@@ -32,6 +32,12 @@ package struct StitchJob: Sendable {
     package var expectedFrames: Int
     /// Side data of the output's picture track; `nil` for the source's own.
     package var pictureAttachments: [Attachment]?
+    /// Tags of the output's tracks, by index of the source's; those that are not named keep the source's own.
+    package var trackTags: [Int: Metadata] = [:]
+    /// A movie's tags are written as keys with values, which may be any.
+    package var usesMetadataKeys = false
+    /// Frames a second that a time code counts; `nil` leaves the source's average.
+    package var timecodeRate: Rational?
     /// The source as slots open it, to see for oneself where they say that it is damaged.
     package var reference: SourceReference?
     /// Damage that was found while planning.
@@ -67,6 +73,8 @@ package struct StitchJob: Sendable {
 }
 
 extension StitchJob {
+    func tags(of track: Track) -> Metadata { trackTags[track.index] ?? track.metadata }
+
     /// Length of the exported picture in seconds, for estimates only.
     var durationSeconds: Double {
         guard let first = segments.first, let last = segments.last else { return 0 }

@@ -275,29 +275,37 @@ private final class StitchPass {
             var options = container.options(
                 job: job, indexScale: attempt.indexScale,
                 timeBases: [container.videoTimeBase(job.timeBase)]
-                    + (0..<feed.laneCount).map { feed.timeBase(ofLane: $0) },
-                carriedSamples: feed.expectedSamples(seconds: job.durationSeconds))
+                    + (0..<feed.laneCount).map { unit(ofLane: $0) },
+                carriedSamples: feed.expectedSamples(seconds: job.durationSeconds),
+                enclosedBytes: Enclosures.size(job, feed))
             options["avoid_negative_ts"] = "disabled"
             let muxer = try Muxer(path: job.temporary, container: job.container, options: options)
             let source = feed.picture
             video.format = first.format
             video.track = try muxer.addTrack(
-                format: first.format, timeBase: container.videoTimeBase(job.timeBase), metadata: source.metadata,
+                format: first.format, timeBase: container.videoTimeBase(job.timeBase),
+                metadata: job.tags(of: source),
                 disposition: source.disposition,
-                attachments: job.pictureAttachments ?? source.attachments, averageFrameRate: source.averageFrameRate,
+                attachments: job.pictureAttachments ?? source.attachments,
+                averageFrameRate: job.timecodeRate ?? source.averageFrameRate,
                 sampleAspectRatio: nil,
                 codecTag: attempt.mixesFormats && job.container.isMovie ? first.format.inBandSampleEntry : nil)
             for lane in 0..<feed.laneCount {
                 let track = feed.track(ofLane: lane)
+                let format = feed.format(ofLane: lane)
+                // Within QuickTime libavformat's own tag would be that of QuickTime's older text, which has no styles.
+                let tag = format.codecName == "mov_text" && job.container.isMovie ? "tx3g" : nil
                 lanes.append(
                     try muxer.addTrack(
-                        format: feed.format(ofLane: lane), timeBase: feed.timeBase(ofLane: lane),
-                        metadata: track.metadata,
-                        disposition: track.disposition, attachments: track.attachments, averageFrameRate: nil))
+                        format: format, timeBase: unit(ofLane: lane), metadata: job.tags(of: track),
+                        disposition: track.disposition, attachments: track.attachments,
+                        averageFrameRate: track.mediaType == .video ? track.averageFrameRate : nil, codecTag: tag))
             }
+            let enclosures = try Enclosures(job, feed: feed, muxer: muxer)
             try muxer.set(metadata: job.metadata)
             try muxer.set(chapters: job.chapters)
             try muxer.writeHeader()
+            try enclosures.writePictures(muxer)
             video.timeBase = try muxer.timeBase(ofTrack: video.track)
             video.shift = try shift.ticks(in: video.timeBase)
             result.videoTimeBase = video.timeBase
@@ -309,6 +317,22 @@ private final class StitchPass {
         } catch {
             throw Failure(.timing, "The time line does not fit \(job.container): \(error).")
         }
+    }
+
+    /// libavformat compares the end of a movie's cue with the times of other tracks as if all had one unit, and ends the cue with an
+    /// empty sample too early where the others' is finer (movenc.c, mov_write_packet). A cue's unit is the finest, and a whole
+    /// fraction of the source's.
+    private func unit(ofLane lane: Int) -> TimeBase {
+        let unit = feed.timeBase(ofLane: lane)
+        guard job.container.isMovie, feed.format(ofLane: lane).codecName == "mov_text", unit.numerator == 1 else {
+            return unit
+        }
+        let others = (0..<feed.laneCount).map { Int64(feed.timeBase(ofLane: $0).denominator) }
+        let finest = max(Int64(container.videoTimeBase(job.timeBase).denominator), others.max() ?? 1)
+        let own = Int64(unit.denominator)
+        let times = (finest + own - 1) / own
+        guard let denominator = Int32(exactly: own * max(1, times)), denominator <= 1_000_000 else { return unit }
+        return TimeBase(numerator: 1, denominator: denominator) ?? unit
     }
 
     /// How far everything moves because the container holds no time below zero: the earliest decode time, made positive.
@@ -324,7 +348,8 @@ private final class StitchPass {
         }
         let horizon = job.origin.nanoseconds &+ 2_000_000_000
         for lane in 0..<feed.laneCount {
-            guard let sample = try feed.peek(lane: lane, readingUpTo: horizon), let time = sample.dts ?? sample.pts
+            guard let sample = try feed.peek(lane: lane, readingUpTo: horizon),
+                let time = container.storesDecodeTimes ? sample.dts ?? sample.pts : sample.pts
             else { continue }
             var start = try MediaTime(ticks: time, in: sample.timeBase)
             let format = sample.format
@@ -359,7 +384,8 @@ private final class StitchPass {
                 presentation, last: job.timeBase.rescale(segment.end &- origin, to: video.timeBase) &+ video.shift)
             for index in 0..<spooled.count {
                 if interrupt.isInterrupted { throw Failure.interrupted }
-                try writeCarried(before: container.interleavePoint(decode[index].nanoseconds(in: video.timeBase)))
+                let time = decode[index].nanoseconds(in: video.timeBase)
+                try writeCarried(before: container.interleavePoint(time), sparseBefore: time)
                 let sample = try spooled.sample(
                     index, pts: presentation[index], dts: decode[index], duration: durations[index],
                     timeBase: video.timeBase)
@@ -434,10 +460,12 @@ private final class StitchPass {
         return durations
     }
 
-    private func writeCarried(before limit: Int64) throws(Failure) {
+    /// - Parameter sparseLimit: of subtitles and data. libavformat ends a movie's cue as soon as another track has passed its end, and
+    ///   the one that follows it must be there by then.
+    private func writeCarried(before limit: Int64, sparseBefore sparseLimit: Int64 = .max) throws(Failure) {
         guard let muxer else { return }
         if limit != .max {
-            let source = limit &+ job.origin.nanoseconds &- result.shift.nanoseconds
+            let source = max(limit, sparseLimit) &+ job.origin.nanoseconds &- result.shift.nanoseconds
             try feed.readAhead(toNanoseconds: source)
         } else {
             try feed.readAhead(toNanoseconds: .max)
@@ -448,7 +476,9 @@ private final class StitchPass {
             for lane in lanes.indices {
                 guard let sample = feed.front(lane: lane) else { continue }
                 let time = (sample.dts ?? sample.pts ?? 0).nanoseconds(in: sample.timeBase) &+ result.shift.nanoseconds
-                if time < limit, time < best?.time ?? .max { best = (lane, time) }
+                if time < (feed.isSparse(lane: lane) ? sparseLimit : limit), time < best?.time ?? .max {
+                    best = (lane, time)
+                }
             }
             guard let best, let sample = feed.pop(lane: best.lane) else { return }
             if started.insert(best.lane).inserted { noteStart(of: sample, track: lanes[best.lane]) }
@@ -466,6 +496,15 @@ private final class StitchPass {
             Muxer.marksPriming(of: sample.format, in: job.container)
         else { return }
         lateTracks[track] = Int64(sample.format.initialPadding)
+    }
+
+    /// libavformat shows a movie's first subtitles where the source shows none by default.
+    private func switchOffSubtitles() throws(MediaError) {
+        let subtitles = lanes.indices.filter { feed.track(ofLane: $0).mediaType == .subtitle }
+        guard job.container.isMovie, let first = subtitles.first,
+            !subtitles.contains(where: { feed.track(ofLane: $0).disposition.contains(.default) })
+        else { return }
+        try MovieEdits.disable(track: lanes[first], inFileAt: job.temporary)
     }
 
     private func shifted(_ sample: Sample) throws(MediaError) -> Sample {
@@ -487,6 +526,7 @@ private final class StitchPass {
             for (track, priming) in lateTracks.sorted(by: { $0.key < $1.key }) {
                 try MovieEdits.cutPriming(ofTrack: track, priming, inFileAt: job.temporary)
             }
+            try switchOffSubtitles()
         } catch {
             if error.isIndexSpaceTooSmall { throw IndexSpaceExceeded.failure() }
             throw Failure(error, role: .output)
@@ -501,6 +541,8 @@ private final class StitchPass {
             result.losses.append(
                 "\(result.dropped) source pictures cannot be decoded and are not in the output; `damage` says where.")
         }
+        result.losses += feed.textLosses
+        result.warnings += feed.textWarnings
         for range in feed.damagedSound { try account.add(range) }
         try account.check(pictures: result.sourceFrames + result.dropped)
         result.damage = account.ranges

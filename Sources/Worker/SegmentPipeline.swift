@@ -275,6 +275,7 @@ private final class EncodingThread: @unchecked Sendable {
 
     private func run() throws(Failure) {
         while let frame = queue.pop() {
+            metadata?.note(frame)
             try encode { (output) throws(MediaError) in try self.encoder.encode(frame, output: output) }
             gauge.countFrame(at: frame.pts ?? 0)
         }

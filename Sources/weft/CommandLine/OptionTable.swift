@@ -182,6 +182,19 @@ extension OptionTable {
             name: "audio-bitrate", value: "RATE",
             help: "Bits a second of encoded audio (aac, opus): 128k.", group: .result),
         OptionEntry(
+            name: "audio-map", value: "LIST",
+            help:
+                "Which tracks of sound, in the order they get: 0,2 (counted among the tracks of sound, from 0) or all. Default all.",
+            group: .result, completion: .suggestions(["all", "0"])),
+        OptionEntry(
+            name: "audio-language", value: "LIST",
+            help: "Only sound in these languages, in this order: eng,deu. und stands for tracks that name none.",
+            group: .result),
+        OptionEntry(
+            name: "subtitles", value: "WHICH",
+            help: "all or none. Text becomes what DST holds (mov_text, SubRip, WebVTT). Default all.", group: .result,
+            completion: .choices(ExportSettings.Subtitles.allCases.map(\.rawValue))),
+        OptionEntry(
             name: "filter", letter: "f", value: "GRAPH",
             help: "Pass the picture through this libavfilter chain: scale=1280:-2.", group: .result),
         OptionEntry(
