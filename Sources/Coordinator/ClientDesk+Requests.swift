@@ -89,7 +89,7 @@ extension ClientDesk {
 
     private func obey(_ control: Control, _ peer: PeerIdentity) {
         if control.action == .drain {
-            guard handler.identities.keys.contains(where: { $0.node == control.target }) else {
+            guard handler.peers.workers.contains(where: { $0.key.node == control.target }) else {
                 return refuse(control.request, .unknownNode(control.target), peer)
             }
             handler.handle(.nodeDrained(control.target, true))
