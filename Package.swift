@@ -48,6 +48,7 @@ let package = Package(
         module("SourceAccess", ["Media", "MediaTime", "SegmentPlan", "ClusterProtocol", "CXXHash"]),
         module("Stitching", ["Media", "MediaTime", "ClusterProtocol", "SourceAccess"]),
         module("Verification", ["Media", "MediaTime", "ClusterProtocol", "SegmentPlan", "SourceAccess"]),
+        module("Placement", ["ClusterProtocol"]),
         module("Worker", ["Media", "MediaTime", "ClusterProtocol", "Messaging", "SourceAccess"]),
         module(
             "Coordinator",
@@ -58,7 +59,8 @@ let package = Package(
         .executableTarget(
             name: "weft",
             dependencies: [
-                "Coordinator", "Worker", "Verification", "SourceAccess", "SegmentPlan", "ClusterProtocol", "Messaging",
+                "Coordinator", "Worker", "Placement", "Verification", "SourceAccess", "SegmentPlan", "ClusterProtocol",
+                "Messaging",
                 "Media", "MediaTime", "CGetopt",
             ],
             swiftSettings: strict),
@@ -80,6 +82,7 @@ let package = Package(
         tests(of: "Stitching", ["ClusterProtocol", "Media", "MediaTime", "SourceAccess", "Support"]),
         tests(of: "Verification", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "SourceAccess", "Support"]),
         tests(of: "Worker", ["ClusterProtocol"]),
+        tests(of: "Placement", ["ClusterProtocol"]),
         tests(
             of: "Coordinator", ["ClusterProtocol", "JobStore", "Scheduling", "SourceAccess", "Stitching", "Support"]),
         // Real processes: the program that is built beside them.

@@ -161,6 +161,8 @@ package struct SegmentReport: ReportRow {
 package struct WorkerReport: ReportRow {
     package enum State: String, Hashable, Sendable, Codable {
         case idle, busy, draining, quarantined, lost
+        /// It said goodbye: drained, stopped or preempted.
+        case left
     }
 
     package static let listType = "workers"
@@ -183,6 +185,8 @@ package struct WorkerReport: ReportRow {
     package var stageSeconds = StageSeconds()
     @NullWhenAbsent package var job: String?
     package var host = ""
+    /// The node was told to leave and takes no new leases.
+    package var isLeaving = false
     /// How the slot gets the source of the lease at hand, or of the last one.
     @NullWhenAbsent package var sourceAccess: Lease.Access?
 
@@ -199,6 +203,7 @@ package struct WorkerReport: ReportRow {
         case failures, note
         case stageSeconds = "stage_seconds"
         case job, host
+        case isLeaving = "leaving"
         case sourceAccess = "source_access"
     }
 }

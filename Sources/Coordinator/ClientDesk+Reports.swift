@@ -60,10 +60,12 @@ extension ClientDesk {
         report.frames = runtime.acceptedFrames
         report.outputBytes = runtime.acceptedBytes
         report.encodeSeconds = runtime.encodeSeconds
-        for lease in handler.leases.values where lease.grant.job == job.id && !lease.grant.isSpeculative {
-            report.frames += lease.frames
+        var places = runtime.workers
+        for lease in handler.leases.values where lease.grant.job == job.id {
+            places.insert(SlotPlace(lease.grant.worker))
+            if !lease.grant.isSpeculative { report.frames += lease.frames }
         }
-        report.slots = runtime.workers.count
+        report.slots = places.count
         report.sourceAccess = runtime.sourceAccess.isEmpty ? nil : runtime.sourceAccess
         report.warnings = runtime.warnings
         if report.wallSeconds > 0 {
@@ -109,9 +111,17 @@ extension ClientDesk {
 
     func workerRows() -> [WorkerReport] {
         let quarantines = quarantineNotes()
-        return handler.scheduler.workerStatus().filter { !$0.worker.node.isEmpty }.map { status in
+        let leaving = Set(handler.scheduler.nodeStatus().filter(\.isDraining).map(\.node))
+        return handler.scheduler.workerStatus().compactMap { status in
+            guard !status.worker.node.isEmpty else { return nil }
             var row = WorkerReport(node: status.worker.node, slot: status.worker.slot, state: Self.state(status.state))
             let tally = handler.tallies[SlotPlace(status.worker)] ?? WorkerTally()
+            row.isLeaving = leaving.contains(status.worker.node)
+            if row.state == .lost, let left = tally.left {
+                // Workers that a batch system starts have a new name each time.
+                guard Clock.now &- left < Self.leftNanoseconds else { return nil }
+                row.state = .left
+            }
             row.host = tally.host
             row.sourceAccess = tally.sourceAccess
             row.frames = tally.frames
@@ -139,6 +149,9 @@ extension ClientDesk {
             return row
         }
     }
+
+    /// For how long a slot that said goodbye is still listed.
+    private static let leftNanoseconds: UInt64 = 600_000_000_000
 
     /// By node.
     private func quarantineNotes() -> [String: String] {

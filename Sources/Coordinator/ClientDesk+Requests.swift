@@ -89,6 +89,9 @@ extension ClientDesk {
 
     private func obey(_ control: Control, _ peer: PeerIdentity) {
         if control.action == .drain {
+            guard handler.peers.workers.contains(where: { $0.key.node == control.target }) else {
+                return refuse(control.request, .unknownNode(control.target), peer)
+            }
             handler.handle(.nodeDrained(control.target, true))
             handler.drainNode(control.target)
             return confirm(control.request, peer)
@@ -164,6 +167,12 @@ extension Failure {
     static func unknownJob(_ id: String) -> Failure {
         Failure(
             .resources, "There is no job \(id).", advice: "`weft jobs` lists them.", fault: .settings,
+            exitCode: .usage)
+    }
+
+    static func unknownNode(_ name: String) -> Failure {
+        Failure(
+            .resources, "No node \(name) is connected.", advice: "`weft workers` lists them.", fault: .settings,
             exitCode: .usage)
     }
 

@@ -75,6 +75,7 @@ extension CoordinatorHandler {
         let held = hello.resume.flatMap { leases[Fence($0.fence)]?.grant }
         peers.insert(worker, identity, heard: clock, streams: hello.streams)
         tallies[SlotPlace(worker), default: WorkerTally()].host = hello.host
+        tallies[SlotPlace(worker)]?.left = nil
         if !isKnown {
             proofs.askAgain(worker)
             handle(
@@ -129,6 +130,7 @@ extension CoordinatorHandler {
         case .fingerprint(let answer): receive(answer, from: worker)
         case .goodbye:
             handle(.workerLost(worker, Failure(.cancelled, "The slot left.", retry: .retry, fault: .environment)))
+            tallies[SlotPlace(worker), default: WorkerTally()].left = Clock.now
             forget(identity)
             // A drained node that comes back later is wanted again.
             if !peers.hasNode(worker.node) {

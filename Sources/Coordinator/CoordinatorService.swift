@@ -154,6 +154,13 @@ package final class CoordinatorService: Sendable {
         }
     }
 
+    /// Whether the thread that serves workers and clients answers in time.
+    package func answers(within seconds: Double) -> Bool {
+        let answered = DispatchSemaphore(value: 0)
+        link.perform { _ in answered.signal() }
+        return answered.wait(timeout: .now() + seconds) == .success
+    }
+
     /// Ends the endpoint and what is being stored. Jobs go on with the next start.
     package func stop() {
         let flushed = DispatchSemaphore(value: 0)

@@ -58,7 +58,7 @@ final class LocalCluster {
             case .replaced(let slot, let end):
                 telemetry.repair("Slot \(slot) was replaced: its process \(Self.words(end)).")
             case .unusable(let failure): board.fail(failure)
-            case .drained: break
+            case .drained, .noted: break
             }
         }
     }

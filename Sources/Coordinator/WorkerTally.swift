@@ -10,6 +10,8 @@ struct WorkerTally {
     /// Seconds of finished leases.
     var seconds = 0.0
     var stages = StageSeconds()
+    /// When it said goodbye; `nil` while it is there, or when it is gone without a word.
+    var left: UInt64?
 
     mutating func add(_ result: SegmentResult) {
         frames += result.frames

@@ -29,6 +29,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     private var isPaused = false
     private var isAccepted = false
     private var isResultSent = false
+    private var end: String?
 
     // Touched by the thread that calls `append`, and by `finish` after that.
     private var chunk: [UInt8] = []
@@ -67,6 +68,13 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
 
     /// The result is durable.
     func accept() { locked { isAccepted = true } }
+
+    /// How it ended, for the log.
+    var ending: String {
+        condition.lock()
+        defer { condition.unlock() }
+        return end ?? (cancellation.isInterrupted ? "is wanted no longer" : "ended without word from the coordinator")
+    }
 
     func cancel() {
         cancellation.interrupt()
@@ -135,6 +143,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     /// - Parameter isUnfit: this node can do no segment of the job.
     func report(_ failure: Failure, isUnfit: Bool = false) {
         guard !cancellation.isInterrupted else { return }
+        locked { end = "failed: \(failure.message)" }
         let message = LeaseFailed(lease: lease.lease, failure: failure, frames: gauge.frameCount, isUnfit: isUnfit)
         try? send(.failed(message))
     }
@@ -219,7 +228,12 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
                 try send(result, payload: payload)
                 isResultSent = true
             }
-            if isAccepted || !awaitsAcceptance || Date() > deadline { return }
+            if isAccepted || !awaitsAcceptance {
+                let seconds = Double(LeaseGauge.now &- started) / 1e9
+                end = "done, \(gauge.frameCount) frames in \(String(format: "%.1f", seconds)) s"
+                return
+            }
+            if Date() > deadline { return }
             waits.wrappingAdd(1, ordering: .relaxed)
             _ = condition.wait(until: Date(timeIntervalSinceNow: 0.5))
         }

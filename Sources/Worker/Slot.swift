@@ -46,7 +46,7 @@ package enum Slot {
         do {
             context = try MessageContext()
             var options = SocketOptions()
-            options.reportsConnections = configuration.security != nil
+            options.reportsConnections = !configuration.isPrivate
             endpoint = try DealerEndpoint(
                 context: context, address: configuration.endpoint, security: configuration.security, options: options,
                 name: "weft-slot", tick: .milliseconds(500)
@@ -59,7 +59,13 @@ package enum Slot {
         SupervisorWatch.start { order in
             switch order {
             case .drain: endpoint.perform { $0.drain() }
-            case .end: end.stop(.temporary)
+            case .end:
+                // The lease goes elsewhere at once, and not when the silence has lasted. With its own export it ends.
+                guard !configuration.isPrivate, endpoint.perform({ $0.leave(.stopped, .temporary) }) else {
+                    return end.stop(.temporary)
+                }
+                Thread.sleep(forTimeInterval: 0.5)
+                end.stop(.temporary)
             }
         }
         let code = end.wait()
@@ -188,12 +194,17 @@ private final class SlotHandler: EndpointHandler {
     }
 
     func connection(_ event: ConnectionEvent) {
-        guard case .unauthorized = event.kind else { return }
-        leave(
-            because: Failure(
-                .transport, "The coordinator does not allow this key.",
-                advice: "Make one with `weft keys new --role worker` on the coordinator's machine.", fault: .settings,
-                exitCode: .notPermitted))
+        switch event.kind {
+        case .connected: status.tell(.connected)
+        case .disconnected: status.tell(.disconnected)
+        case .handshakeFailed, .handshakeBroken: break
+        case .unauthorized:
+            leave(
+                because: Failure(
+                    .transport, "The coordinator does not allow this key.",
+                    advice: "Make one with `weft keys new --role worker` on the coordinator's machine.",
+                    fault: .settings, exitCode: .notPermitted))
+        }
     }
 
     private func leave(because failure: Failure) {
@@ -227,12 +238,25 @@ private final class SlotHandler: EndpointHandler {
     func drain() {
         isDraining = true
         leases.drain()
-        if leases.isIdle { leave() }
+        if leases.isIdle { leave(.drained, .done) }
     }
 
-    private func leave() {
-        send(.goodbye(Goodbye(reason: .drained)))
-        end.stop(.done)
+    /// Says goodbye, and ends the process.
+    func leave(_ reason: Goodbye.Reason, _ code: ExitCode) {
+        noteEnd()
+        send(.goodbye(Goodbye(reason: reason, lease: leases.isIdle ? nil : run?.lease.lease)))
+        end.stop(code)
+    }
+
+    /// Tells how the last lease ended, once.
+    private func noteEnd() {
+        guard let run, leases.isIdle else { return }
+        tell(run, run.ending)
+        self.run = nil
+    }
+
+    private func tell(_ run: LeaseRun, _ words: String) {
+        status.tell(.lease("segment \(run.lease.segment.index) of \(run.lease.lease.job) \(words)"))
     }
 
     // MARK: Leases
@@ -244,8 +268,10 @@ private final class SlotHandler: EndpointHandler {
             send(.failed(LeaseFailed(lease: lease.lease, failure: busy)))
             return
         }
+        noteEnd()
         let run = LeaseRun(lease, sender: sender, awaitsAcceptance: !configuration.isPrivate)
         self.run = run
+        tell(run, "begins")
         status.report(lease.lease, stall: lease.stallSeconds, work: 0)
         leases.start(run)
     }
@@ -261,9 +287,9 @@ private final class SlotHandler: EndpointHandler {
                     )))
             return
         }
-        run = nil
+        noteEnd()
         status.report(nil, stall: 0, work: 0)
-        if isDraining { leave() }
+        if isDraining { return leave(.drained, .done) }
         let now = LeaseGauge.now
         if now &- lastSent > heartbeat { send(.heartbeat(Heartbeat())) }
         if now &- lastHeard > liveness { sayHello() }

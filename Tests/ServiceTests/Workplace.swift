@@ -199,7 +199,7 @@ final class Workplace {
         try awaits("\(count) slots are there") {
             let rows = try weft(["workers", "--json"] + (key.map { ["--key", $0] } ?? [])).json["workers"]
             let states = (rows as? [[String: Any]] ?? []).compactMap { $0["state"] as? String }
-            return states.filter { $0 != "lost" }.count >= count
+            return states.filter { $0 != "lost" && $0 != "left" }.count >= count
         }
     }
 

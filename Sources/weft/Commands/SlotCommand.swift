@@ -36,8 +36,9 @@ enum SlotCommand {
         examples: [.init(line: "weft slot --connect ipc:///run/weft/slots --index 0", meaning: "the first slot")],
         isHidden: true,
         run: { invocation in
-            // The terminal sends Ctrl-C to the whole process group; the coordinator decides what becomes of a lease.
-            signal(SIGINT, SIG_IGN)
+            // A terminal, a service manager or a batch system signals every process at once. The supervisor decides what
+            // becomes of a lease; when it is gone, standard input closes, and the slot ends.
+            for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
             return try await SlotEngine.run(SlotRequest(invocation))
         })
 }
