@@ -161,6 +161,11 @@ extension Segment {
         try Bounds.number(index, "segment.index", in: 0...ProtocolLimits.segments)
         guard start < end else { throw .malformed("The segment ends before it starts.") }
         for keyframe in [entry, keyframe] + (next.map { [$0] } ?? []) { try keyframe.check() }
+        try Bounds.count(jumps.count, "segment.jumps", atMost: ProtocolLimits.jumps)
+        for jump in jumps {
+            try Bounds.number(jump.ordinal, "jump.ordinal", in: 0...Int.max)
+            try Bounds.number(jump.position, "jump.position", in: -1...Int64.max)
+        }
     }
 }
 

@@ -46,6 +46,12 @@ package final class CoordinatorClient: Sendable {
                     : "The coordinator at \(address) takes no key, or has another one than the key file says.",
                 advice: security == nil ? "Show one with --key FILE." : "Check --key and --coordinator.",
                 fault: .settings, exitCode: .notPermitted)
+        case .broken:
+            throw Failure(
+                .transport, "\(address) takes connections and ends them before a word is said.",
+                advice:
+                    "Look whether the coordinator behind it runs, and whether --key is a key for that coordinator.",
+                retry: .retry, fault: .environment, exitCode: .unreachable)
         case .unreachable: throw Self.unreachable(address)
         }
     }
@@ -120,6 +126,7 @@ private final class Mailbox: @unchecked Sendable {
     private var replies: [ClientReply] = []
     private var refusal: Failure?
     private var outcome: ConnectionProbe.Outcome?
+    private var hasBroken = false
     private var isDisconnected = false
     private var lastRequest = 0
 
@@ -147,6 +154,9 @@ private final class Mailbox: @unchecked Sendable {
         }
     }
 
+    /// Counts only if no later try does better.
+    func noteBreak() { locked { hasBroken = true } }
+
     func disconnect() { locked { isDisconnected = true } }
     var isBroken: Bool { locked { isDisconnected } }
 
@@ -155,7 +165,7 @@ private final class Mailbox: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         while outcome == nil, condition.wait(until: deadline) {}
-        return outcome ?? .unreachable
+        return outcome ?? (hasBroken ? .broken : .unreachable)
     }
 
     /// - Returns: `nil` when nothing came in time.
@@ -194,6 +204,7 @@ private final class ClientHandler: EndpointHandler {
         case .connected: mailbox.note(.connected)
         case .unauthorized: mailbox.note(.unauthorized)
         case .handshakeFailed: mailbox.note(.mismatched)
+        case .handshakeBroken: mailbox.noteBreak()
         case .disconnected: mailbox.disconnect()
         }
     }

@@ -3,12 +3,13 @@ internal import SegmentPlan
 
 /// Where a slot must begin to decode so that a filter sees the frames before a segment.
 struct FilterEntry {
-    private let keyframes: [Keyframe]
+    private let index: KeyframeIndex
+    private var keyframes: [Keyframe] { index.keyframes }
     /// Ticks that surely hold the frames wanted, at the track's average rate.
     private let reach: Int64
 
     init(_ index: KeyframeIndex, margin: Int, track: Track) {
-        keyframes = index.keyframes
+        self.index = index
         guard margin > 0 else {
             reach = 0
             return
@@ -21,11 +22,12 @@ struct FilterEntry {
     /// The segments with their entries moved back; untouched where no filter looks around itself.
     func move(_ segments: [Segment]) -> [Segment] {
         guard reach > 0 else { return segments }
-        return segments.map { segment in
-            var segment = segment
-            segment.entry = entry(of: segment)
-            return segment
-        }
+        return index.addingJumps(
+            to: segments.map { segment in
+                var segment = segment
+                segment.entry = entry(of: segment)
+                return segment
+            })
     }
 
     /// The last keyframe to start at that lies far enough ahead, else the first one.

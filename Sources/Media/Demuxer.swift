@@ -111,6 +111,12 @@ package final class Demuxer {
         }
     }
 
+    /// The program that a track belongs to, by its id; −1 where the container has no programs or this track is in none.
+    package func program(ofTrack index: Int) -> Int {
+        guard let stream = stream(index) else { return -1 }
+        return av_find_program_from_stream(context, nil, stream.pointee.index).map { Int($0.pointee.id) } ?? -1
+    }
+
     /// A read failed before the end: what was read until now is not the whole media.
     package var sawError: Bool { end == .failed || (context.pointee.pb?.pointee.error ?? 0) < 0 }
 
@@ -133,6 +139,28 @@ package final class Demuxer {
                 return nil
             }
             if let sample = try sample(adopting: packet) { return sample }
+        }
+    }
+
+    /// The picture of a track with `.attachedPicture`; there from the opening on.
+    package func attachedPicture(ofTrack index: Int) -> Sample? {
+        guard tracks.indices.contains(index), let stream = stream(index), stream.pointee.attached_pic.size > 0,
+            let packet = av_packet_clone(&stream.pointee.attached_pic)
+        else { return nil }
+        return Sample(adopting: packet, track: index, format: formats[index], timeBase: tracks[index].timeBase)
+    }
+
+    /// The file stops before what its own tables name: why, and how many bytes are not there. Known once reading came to the end.
+    package private(set) var cutOff: MediaError?
+
+    /// As `readSample`, but damage that ends the reading is its end; `cutOff` then tells of it.
+    package func readToEnd() throws(MediaError) -> Sample? {
+        do {
+            return try readSample()
+        } catch {
+            guard error.reason == .invalidData else { throw error }
+            cutOff = error
+            return nil
         }
     }
 

@@ -13,6 +13,8 @@ package struct KeyframeIndex: Hashable, Sendable, Codable {
     /// Samples of the track, where known without reading them all.
     package var sampleCount: Int?
     package var origin: Origin
+    /// Where the source's clock jumps, in decode order.
+    package var jumps: [TimelineJump] = []
 
     package enum Origin: String, Hashable, Sendable, Codable {
         /// The container's own index; only keyframes were read.

@@ -61,7 +61,8 @@ package struct SegmentPlan: Hashable, Sendable, Codable {
         var planner = BoundaryPlanner(opening: opening, keyframes: keyframes, start: start, end: end, lengths: lengths)
         let boundaries = planner.boundaries()
         let next = end < index.end ? keyframes.first { $0.pts >= end } : nil
-        let segments = tile(from: start, to: end, opening: opening, boundaries: boundaries, next: next)
+        let segments = index.addingJumps(
+            to: tile(from: start, to: end, opening: opening, boundaries: boundaries, next: next))
         notes += PlanNote.notes(
             on: segments, opening: opening, hasChoice: planner.hasCandidates, lengths: lengths,
             timeBase: index.timeBase)
@@ -85,6 +86,7 @@ package struct SegmentPlan: Hashable, Sendable, Codable {
             Segment(
                 index: segments.count, start: current.start, end: end, entry: current.entry,
                 keyframe: current.keyframe, next: next))
+        for index in segments.indices.dropFirst() { segments[index].earlier = segments[index - 1].entry }
         return segments
     }
 }

@@ -16,12 +16,32 @@ package struct SourceIndex: Hashable, Sendable, Codable {
     package var bytesTotal: Int64
     /// The most places a sample is decoded before its turn, where every sample was seen.
     package var reorderDepth: Int?
+    /// How often the clock of the picture's program was set anew.
+    package var clockJumps = 0
+    /// What the file should hold behind its last picture, and does not.
+    package var missingEnd: MissingEnd?
+}
+
+/// The part of a track that its container names although the file stops before it.
+package struct MissingEnd: Hashable, Sendable, Codable {
+    /// Pictures; 0 where nobody knows.
+    package var frames: Int
+    /// Where the track would end, in its ticks; `nil` where nothing tells. For people: a header may be wrong.
+    package var end: Int64?
+    /// One sentence.
+    package var words: String
 }
 
 extension SourceIndex {
     /// The plan's remarks that are true of the whole track: a keyframe that was not worth reading is still there.
     package func remarks(on plan: SegmentPlan) -> [String] {
-        plan.notes.filter { $0 != .singleKeyframe || syncSampleCount <= 1 }.map(\.message)
+        var remarks = plan.notes.filter { $0 != .singleKeyframe || syncSampleCount <= 1 }.map(\.message)
+        if clockJumps > 0 {
+            remarks.append(
+                "The clock of the source jumps \(clockJumps == 1 ? "once" : "\(clockJumps) times"): what follows is joined on, "
+                    + "all tracks together.")
+        }
+        return remarks
     }
 }
 
@@ -56,7 +76,6 @@ package struct SourceIndexer {
             if let index = try containerIndex(demuxer) { return index }
             // The container's index was of no use; the demuxer may have moved.
             let fresh = try Demuxer(location: location, interrupt: interrupt)
-            fresh.select(tracks: [track.index])
             return try scan(fresh)
         } catch let failure as Failure {
             throw failure
@@ -70,17 +89,15 @@ package struct SourceIndexer {
     // MARK: Scan
 
     private func scan(_ demuxer: Demuxer) throws -> SourceIndex {
-        let access = ContainerAccess(demuxer.containerName)
-        var unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: access.isDiscontinuous)
+        let reader = ProgramReader(demuxer, tracks: [track.index], survivesDamage: true)
         var builder = KeyframeCollector(timeBase: track.timeBase)
-        while let sample = try demuxer.readSample() {
-            guard sample.track == track.index else { continue }
-            let offset = unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
-            builder.add(sample, offset: offset)
-        }
+        while let item = try reader.next() { builder.add(item) }
         guard var index = builder.finish(origin: .scan) else { throw noPicture() }
         index.bytesRead = demuxer.bytesRead
         index.bytesTotal = demuxer.byteCount ?? 0
+        index.clockJumps = reader.jumps(ofTrack: track.index)
+        index.missingEnd = Self.missingEnd(
+            demuxer, start: index.keyframes.start, end: index.keyframes.end, track.timeBase)
         return index
     }
 
@@ -96,8 +113,9 @@ package struct SourceIndexer {
     private func containerIndex(_ demuxer: Demuxer) throws -> SourceIndex? {
         let access = ContainerAccess(demuxer.containerName)
         guard !access.isDiscontinuous, access.seeking != .bytes, try demuxer.isIndexed(track: track.index),
-            let entries = try demuxer.containerIndex(track: track.index), !entries.isEmpty
+            let all = try demuxer.containerIndex(track: track.index), !all.isEmpty
         else { return nil }
+        let (entries, missing) = Self.present(all, size: demuxer.byteCount)
         let syncs = entries.filter(\.isSync)
         guard let first = syncs.first, let last = entries.last else { return nil }
 
@@ -132,13 +150,46 @@ package struct SourceIndexer {
             keyframes += found.filter { keyframe in !keyframes.contains { $0.pts == keyframe.pts } }
             keyframes.sort { $0.dts < $1.dts }
         }
+        let missingEnd = missing ?? Self.missingEnd(demuxer, start: reading.start, end: reading.end, track.timeBase)
         return SourceIndex(
             keyframes: KeyframeIndex(
                 timeBase: track.timeBase, keyframes: keyframes, start: reading.start, end: reading.end,
                 sampleCount: isMOV ? entries.count { !$0.isDiscarded } : nil, origin: .container),
             undecodable: reading.undecodable, syncSampleCount: syncs.count, bytesRead: demuxer.bytesRead,
             bytesTotal: demuxer.byteCount ?? 0,
-            reorderDepth: nil)
+            reorderDepth: nil,
+            missingEnd: missingEnd.map { missing in
+                var missing = missing
+                missing.end = missing.end.map { max($0, reading.end) }
+                return missing
+            })
+    }
+
+    /// - Returns: `nil` unless the reading came to an end before the file's own tables say.
+    private static func missingEnd(
+        _ demuxer: Demuxer, start: Int64, end: Int64, _ timeBase: TimeBase
+    ) -> MissingEnd? {
+        demuxer.cutOff.map { cutOff in
+            let promised = demuxer.duration.flatMap { try? $0.ticks(in: timeBase) }.map { $0 &+ start }
+            return MissingEnd(frames: 0, end: promised.flatMap { $0 > end ? $0 : nil }, words: cutOff.message)
+        }
+    }
+
+    /// The entries whose samples begin inside the file. Of one that is cut off the index at its head still names all.
+    private static func present(
+        _ entries: [Demuxer.IndexEntry], size: Int64?
+    ) -> (present: [Demuxer.IndexEntry], missing: MissingEnd?) {
+        guard let size, let first = entries.firstIndex(where: { $0.position >= size }) else { return (entries, nil) }
+        // What lies behind the first missing sample in decode order could only be decoded by luck.
+        let missing = entries[first...]
+        let times = missing.map(\.timestamp)
+        let step = times.count > 1 ? times[times.endIndex - 1] &- times[times.endIndex - 2] : 0
+        return (
+            Array(entries[..<first]),
+            MissingEnd(
+                frames: missing.count { !$0.isDiscarded }, end: times.max().map { $0 &+ max(1, step) },
+                words: "The file is cut off: \(missing.count) samples that its index names are not there.")
+        )
     }
 
     private struct Ends {
@@ -153,11 +204,11 @@ package struct SourceIndexer {
     private func readStart(_ demuxer: Demuxer, isMOV: Bool, first: Demuxer.IndexEntry) throws -> Ends? {
         var collector = KeyframeCollector(timeBase: track.timeBase)
         var count = 0
-        while count < 4_000, let sample = try demuxer.readSample() {
+        while count < 4_000, let sample = try demuxer.readToEnd() {
             guard sample.track == track.index else { continue }
             count += 1
             if let start = collector.firstOwned, let dts = sample.dts, dts > start, collector.isLeadingSettled { break }
-            collector.add(sample, offset: 0)
+            collector.add(sample)
         }
         guard let index = collector.finish(origin: .container) else { return nil }
         // An edit may begin groups later than the track.
@@ -180,7 +231,7 @@ package struct SourceIndexer {
         } else {
             try demuxer.seek(track: track.index, toTicks: lastSync.timestamp)
         }
-        while let sample = try demuxer.readSample() {
+        while let sample = try demuxer.readToEnd() {
             guard sample.track == track.index, !sample.isDiscarded, let pts = sample.pts else { continue }
             reading.last.add(pts, duration: sample.duration)
         }
@@ -216,7 +267,7 @@ package struct SourceIndexer {
         try demuxer.seek(track: track.index, toTicks: entry.timestamp)
         var found: Keyframe?
         var patience = 512
-        while patience > 0, let sample = try demuxer.readSample() {
+        while patience > 0, let sample = try demuxer.readToEnd() {
             guard sample.track == track.index else { continue }
             patience -= 1
             guard let pts = sample.pts ?? sample.dts else { continue }
@@ -246,6 +297,7 @@ private struct KeyframeCollector {
     private let timeBase: TimeBase
     private var keyframes: [Keyframe] = []
     private var ordinal = 0
+    private var jumps: [TimelineJump] = []
     private var start: Int64?
     private(set) var last = LastPicture()
     private var undecodable = 0
@@ -268,14 +320,24 @@ private struct KeyframeCollector {
     var firstOwned: Int64? { start }
     var isLeadingSettled: Bool { opening.isSettled && !isCountingLeading }
 
-    mutating func add(_ sample: Sample, offset: Int64) {
+    /// Notes where the times of samples part from what the source says.
+    mutating func add(_ item: ProgramReader.Item) {
+        if let raw = item.raw, let dts = item.sample.dts ?? item.sample.pts,
+            item.isJump || (ordinal == 0 && raw != dts)
+        {
+            jumps.append(
+                TimelineJump(ordinal: ordinal, position: item.sample.position ?? -1, raw: raw, dts: dts))
+        }
+        add(item.sample)
+    }
+
+    mutating func add(_ sample: Sample) {
         defer { ordinal += 1 }
-        guard let raw = sample.pts ?? sample.dts else { return }
-        let pts = raw &+ offset
+        guard let pts = sample.pts ?? sample.dts else { return }
         if RandomAccessPoint.isStart(sample, isFirst: ordinal == 0) {
             keyframes.append(
                 Keyframe(
-                    pts: pts, dts: (sample.dts ?? raw) &+ offset, position: sample.position ?? -1, ordinal: ordinal,
+                    pts: pts, dts: sample.dts ?? pts, position: sample.position ?? -1, ordinal: ordinal,
                     kind: RandomAccessPoint.kind(of: sample)))
             isCountingLeading = true
         } else if isCountingLeading, let last = keyframes.indices.last {
@@ -285,7 +347,7 @@ private struct KeyframeCollector {
         let picture = Picture(
             pts: pts, duration: sample.duration, isOwned: !sample.isDiscarded && SampleVisibility.isShown(sample))
         if opening.isSettled { return take(picture) }
-        opening.add(sample, offset: offset)
+        opening.add(sample)
         waiting.append(picture)
         if opening.isSettled { takeWaiting() }
     }
@@ -309,9 +371,11 @@ private struct KeyframeCollector {
         opening.finish()
         takeWaiting()
         guard let start, let end = last.end else { return nil }
+        var index = KeyframeIndex(
+            timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin)
+        index.jumps = jumps
         return SourceIndex(
-            keyframes: KeyframeIndex(
-                timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin),
+            keyframes: index,
             undecodable: undecodable, syncSampleCount: keyframes.count, bytesRead: 0, bytesTotal: 0,
             reorderDepth: recent.depth)
     }

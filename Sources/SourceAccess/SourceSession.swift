@@ -7,24 +7,28 @@ package import SegmentPlan
 /// segments would cost more than the work.
 ///
 /// Used from one thread.
-package final class SourceSession {
+package final class SourceSession: SegmentSource {
     package let track: Track
+    package var picture: SourcePicture { SourcePicture(track) }
     private let reference: SourceReference
     /// Stops the reading, for good: the session is of no use afterwards.
     package let interrupt: InterruptFlag
     private var demuxer: Demuxer
     private let access: ContainerAccess
-    private var unroller: TimelineUnroller
+    private let wrap: TimestampWrap
+    /// Decode time of the sample read last as it stands in the source, but for the wrap, and what is added to it.
+    private var clock: (time: Int128, offset: Int128)?
+    /// The jumps of the segment's stretch that are still to come.
+    private var jumps: ArraySlice<TimelineJump> = []
     /// Samples of the track read since the beginning, while every one was read in turn; `nil` after a seek.
     private var ordinal: Int?
     /// A sample read ahead, to be returned next.
     private var pushedBack: PositionedSample?
 
     private struct PositionedSample {
+        /// With its times as they stand in the source.
         var sample: Sample
         var ordinal: Int?
-        /// Added to the sample's raw times.
-        var offset: Int64
     }
 
     /// Opens the source, and refuses one whose bytes are not those that were planned.
@@ -38,7 +42,7 @@ package final class SourceSession {
         }
         track = demuxer.tracks[reference.videoTrack]
         access = ContainerAccess(demuxer.containerName)
-        unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: access.isDiscontinuous)
+        wrap = TimestampWrap(timeBase: track.timeBase, isEnabled: access.isDiscontinuous)
         ordinal = 0
         demuxer.select(tracks: [reference.videoTrack])
     }
@@ -81,8 +85,10 @@ package final class SourceSession {
         self.segment = segment
         self.goesOn = goesOn
         sawNext = false
+        jumps = segment.jumps.filter { $0.ordinal >= segment.entry.ordinal }[...]
         do {
             try position(at: segment.entry)
+            setClock(at: segment.entry)
         } catch {
             throw Failure(error, role: .source)
         }
@@ -104,7 +110,7 @@ package final class SourceSession {
             self.segment = nil
             return nil
         }
-        let sample = Self.unrolled(item)
+        let sample = unrolled(item)
         if !goesOn, let next = segment.next, ends(segment, before: sample, item, next: next) {
             pushedBack = item
             self.segment = nil
@@ -114,20 +120,49 @@ package final class SourceSession {
     }
 
     private func ends(_ segment: Segment, before sample: Sample, _ item: PositionedSample, next: Keyframe) -> Bool {
+        // Nothing decoded at this time or later is shown before it: so ends a segment inside a group of pictures, and one whose
+        // next keyframe cannot be recognised again.
+        if let dts = sample.dts, dts >= segment.end, (sample.pts ?? dts) >= segment.end { return true }
         if sawNext { return (sample.pts ?? sample.dts ?? .max) >= next.pts }
-        guard matches(item, next) else {
-            // Safety net for a keyframe that cannot be recognised again: nothing decoded after this time is shown before it.
-            return (sample.dts ?? .min) > next.pts
-        }
+        guard matches(item, next) else { return false }
         sawNext = true
         return next.leading == 0
     }
 
-    private static func unrolled(_ item: PositionedSample) -> Sample {
-        guard item.offset != 0 else { return item.sample }
-        return item.sample.retimed(
-            pts: item.sample.pts.map { $0 &+ item.offset }, dts: item.sample.dts.map { $0 &+ item.offset },
-            duration: item.sample.duration, timeBase: item.sample.timeBase)
+    /// The sample on the one time line.
+    private func unrolled(_ item: PositionedSample) -> Sample {
+        let sample = item.sample
+        guard access.isDiscontinuous, let raw = sample.dts ?? sample.pts else { return sample }
+        if let jump = jumps.first, isPlace(of: jump, item, raw) {
+            jumps.removeFirst()
+            clock = (Int128(raw), Int128(jump.dts) - Int128(raw))
+        }
+        let (last, offset) = clock ?? (Int128(raw), 0)
+        let time = wrap.unwrapped(raw, near: last)
+        clock = (time, offset)
+        return sample.retimed(
+            pts: sample.pts.map { Int64(clamping: wrap.unwrapped($0, near: time) + offset) },
+            dts: sample.dts.map { _ in Int64(clamping: time + offset) }, duration: sample.duration,
+            timeBase: sample.timeBase)
+    }
+
+    /// The entry's time on the one time line is known from the plan. It is the next sample.
+    private func setClock(at entry: Keyframe) {
+        guard access.isDiscontinuous, let sample = pushedBack?.sample, let raw = sample.dts ?? sample.pts else {
+            return
+        }
+        clock = nil
+        // What stands for the track's first sample has no time of its own.
+        guard entry.ordinal != 0 || entry.position >= 0 else { return }
+        let shown = wrap.unwrapped(sample.pts ?? raw, near: Int128(raw))
+        clock = (Int128(raw), Int128(entry.pts) - shown)
+    }
+
+    private func isPlace(of jump: TimelineJump, _ item: PositionedSample, _ raw: Int64) -> Bool {
+        guard wrap.isSame(raw, jump.raw) else { return false }
+        if let ordinal = item.ordinal { return ordinal == jump.ordinal }
+        guard jump.position >= 0, let position = item.sample.position else { return true }
+        return position == jump.position
     }
 
     private func read() throws(MediaError) -> PositionedSample? {
@@ -135,11 +170,11 @@ package final class SourceSession {
             pushedBack = nil
             return item
         }
-        while let sample = try demuxer.readSample() {
+        // What is not there any more (a file that is cut off) has been left out of the plan, too.
+        while let sample = try demuxer.readToEnd() {
             guard sample.track == track.index else { continue }
             defer { ordinal = ordinal.map { $0 + 1 } }
-            let offset = unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
-            return PositionedSample(sample: sample, ordinal: ordinal, offset: offset)
+            return PositionedSample(sample: sample, ordinal: ordinal)
         }
         return nil
     }
@@ -161,7 +196,7 @@ package final class SourceSession {
         if keyframe.position >= 0, let position = item.sample.position {
             return position == keyframe.position
         }
-        return item.sample.pts.map { $0 &+ item.offset } == keyframe.pts
+        return item.sample.pts == keyframe.pts
     }
 
     /// Samples read after a seek before it is taken to have missed.
@@ -182,8 +217,6 @@ package final class SourceSession {
             return false
         }
         ordinal = nil
-        // The offset at the keyframe is known only once it is met: raw times are compared by position until then.
-        unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: false)
         for _ in 0..<Self.seekPatience {
             guard let item = try read() else { return false }
             guard matches(item, entry) else {
@@ -192,12 +225,7 @@ package final class SourceSession {
                 if !access.isDiscontinuous, let dts, dts > entry.pts { return false }
                 continue
             }
-            let raw = item.sample.pts ?? item.sample.dts ?? entry.pts
-            let offset = entry.pts &- raw
-            unroller = TimelineUnroller(
-                timeBase: track.timeBase, isEnabled: access.isDiscontinuous, offset: offset)
-            _ = unroller.offset(forRawDTS: item.sample.dts ?? item.sample.pts, duration: item.sample.duration)
-            pushedBack = PositionedSample(sample: item.sample, ordinal: nil, offset: offset)
+            pushedBack = PositionedSample(sample: item.sample, ordinal: nil)
             return true
         }
         return false
@@ -211,7 +239,6 @@ package final class SourceSession {
             demuxer = try Demuxer(location: reference.location, interrupt: interrupt)
             demuxer.select(tracks: [reference.videoTrack])
             ordinal = 0
-            unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: access.isDiscontinuous)
         }
         while let item = try read() {
             if matches(item, entry) {

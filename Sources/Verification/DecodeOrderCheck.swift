@@ -14,21 +14,19 @@ struct DecodeOrderCheck {
 
     init(isStored: Bool) { self.isStored = isStored }
 
-    /// - Parameter offset: added to the sample's times.
-    mutating func add(_ sample: Sample, offset: Int64) {
+    mutating func add(_ sample: Sample) {
         if firstIsSync == nil { firstIsSync = sample.isSync }
         guard isStored else { return }
-        guard let raw = sample.dts else {
+        guard let dts = sample.dts else {
             absent += 1
             return
         }
-        let dts = raw &+ offset
         if let last, dts <= last {
             backward += 1
             if firstBackward == nil { firstBackward = dts }
         }
         last = max(last ?? dts, dts)
-        if let pts = sample.pts, pts < raw { afterPresentation += 1 }
+        if let pts = sample.pts, pts < dts { afterPresentation += 1 }
     }
 
     /// One sentence for each kind of trouble.

@@ -82,20 +82,22 @@ package struct ExportProof {
         }
 
         let access = ContainerAccess(demuxer.containerName)
-        var unroller = TimelineUnroller(timeBase: track.timeBase, isEnabled: access.isDiscontinuous)
+        // Weft writes one time line: only the container's own wrap is undone, so that a jump is seen as what it is.
+        var unroller = WrapUnroller(timeBase: track.timeBase, isEnabled: access.isDiscontinuous)
         var order = DecodeOrderCheck(isStored: !demuxer.isMatroska)
         var window = PresentationWindow()
         var untimed = 0
         while let sample = try demuxer.readSample() {
             guard sample.track == track.index else { continue }
-            let turn = unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
-            order.add(sample, offset: turn)
+            let times = unroller.times(dts: sample.dts, pts: sample.pts)
+            order.add(
+                sample.retimed(pts: times.pts, dts: times.dts, duration: sample.duration, timeBase: sample.timeBase))
             guard !sample.isDiscarded, SampleVisibility.isShown(sample) else { continue }
-            guard let pts = sample.pts else {
+            guard let pts = times.pts else {
                 untimed += 1
                 continue
             }
-            if let time = window.add(clock.units(pts &+ turn, in: track.timeBase)) {
+            if let time = window.add(clock.units(pts, in: track.timeBase)) {
                 try comparison.take(time, next: next)
             }
         }

@@ -7,9 +7,8 @@ internal import SourceAccess
 /// Used from one thread.
 final class PictureReader {
     let track: Track
-    private let demuxer: Demuxer
     private let decoder: DecompressionSession
-    private var unroller: TimelineUnroller
+    private let reader: ProgramReader
     private var queue: [Frame] = []
     private var head = 0
     private var isAtEnd = false
@@ -18,19 +17,17 @@ final class PictureReader {
 
     init(location: String, track index: Int, threads: Int, interrupt: InterruptFlag) throws(Failure) {
         do throws(MediaError) {
-            demuxer = try Demuxer(location: location, interrupt: interrupt)
+            let demuxer = try Demuxer(location: location, interrupt: interrupt)
             guard demuxer.tracks.indices.contains(index) else {
                 throw MediaError(.asset, .notMedia, "\(location) has no track \(index).")
             }
             track = demuxer.tracks[index]
-            demuxer.select(tracks: [index])
+            reader = ProgramReader(demuxer, tracks: [index])
             decoder = try DecompressionSession(
                 format: track.format, timeBase: track.timeBase, settings: .init(threads: threads))
         } catch {
             throw Failure(error, role: .source)
         }
-        unroller = TimelineUnroller(
-            timeBase: track.timeBase, isEnabled: ContainerAccess(demuxer.containerName).isDiscontinuous)
     }
 
     /// The next picture as the decoder gives it, which is presentation order; `nil` at the end.
@@ -51,19 +48,11 @@ final class PictureReader {
     }
 
     private func read() throws(MediaError) {
-        guard let sample = try demuxer.readSample() else {
+        guard let item = try reader.next() else {
             isAtEnd = true
             try decoder.finish { queue.append($0) }
             return
         }
-        guard sample.track == track.index else { return }
-        let offset = unroller.offset(forRawDTS: sample.dts ?? sample.pts, duration: sample.duration)
-        let moved =
-            offset == 0
-            ? sample
-            : sample.retimed(
-                pts: sample.pts.map { $0 &+ offset }, dts: sample.dts.map { $0 &+ offset },
-                duration: sample.duration, timeBase: sample.timeBase)
-        try decoder.decode(moved) { queue.append($0) }
+        try decoder.decode(item.sample) { queue.append($0) }
     }
 }

@@ -58,11 +58,33 @@ enum JobCommands {
         })
 
     static let workers = CommandEntry(
-        name: "workers", summary: "List the slots of a cluster",
-        details: "Every slot that has connected: what it works on, how fast, and where its time goes.",
-        options: ClusterRequest.options + [OptionTable.json],
-        examples: [.init(line: "weft workers", meaning: "who is there")],
+        name: "workers", summary: "List the slots of a cluster, or let Slurm run as many as there is work for",
+        details: """
+            Lists every slot that has connected: what it works on, how fast, and where its time goes.
+
+            With `scale` it keeps between --min and --max workers in a batch system: submits some when segments wait, drains \
+            those that have nothing to do, and cancels what has not begun. It finds its workers again when it is started anew, \
+            and leaves them alone when it ends.
+            """,
+        operands: [
+            OperandEntry(
+                name: "ACTION", help: "scale, or nothing for the list.", completion: .choices(["scale"]),
+                isOptional: true)
+        ],
+        options: ClusterRequest.options + ScaleCommand.options + [OptionTable.json],
+        examples: [
+            .init(line: "weft workers", meaning: "who is there"),
+            .init(
+                line: "weft workers scale --engine slurm --min 0 --max 20 --slots 4 --partition idle",
+                meaning: "from Slurm's login node"),
+        ],
         run: { invocation in
+            if let action = invocation.operands.first {
+                guard action == "scale" else {
+                    throw UsageError("workers", "'\(action)' is nothing that workers can do.")
+                }
+                return try await ScaleCommand.run(invocation)
+            }
             let rows = try await ClusterRequest(invocation).withClient { (client) throws(Failure) in
                 try client.workers()
             }
