@@ -1,3 +1,5 @@
+internal import ClusterProtocol
+
 /// What this machine can encode.
 struct CapabilitiesReport: Codable, Hashable, Sendable {
     var version: String
