@@ -42,6 +42,8 @@ package struct JobReport: ReportRow {
     package var fps = 0.0
     package var etaSeconds: Double?
     package var failure: Failure?
+    /// How each node that took part gets the source.
+    package var sourceAccess: [String: Lease.Access]?
 
     package init(job: String, state: State, output: String, duration: MediaTime) {
         self.job = job
@@ -66,6 +68,7 @@ package struct JobReport: ReportRow {
         case fps
         case etaSeconds = "eta_seconds"
         case failure
+        case sourceAccess = "source_access"
     }
 
     /// The comparison of every source timestamp with the output.
@@ -184,6 +187,8 @@ package struct WorkerReport: ReportRow {
     package var host = ""
     /// The node was told to leave and takes no new leases.
     package var isLeaving = false
+    /// How the slot gets the source of the lease at hand, or of the last one.
+    @NullWhenAbsent package var sourceAccess: Lease.Access?
 
     package init(node: String, slot: Int, state: State) {
         self.node = node
@@ -199,6 +204,7 @@ package struct WorkerReport: ReportRow {
         case stageSeconds = "stage_seconds"
         case job, host
         case isLeaving = "leaving"
+        case sourceAccess = "source_access"
     }
 }
 

@@ -66,6 +66,7 @@ extension ClientDesk {
             if !lease.grant.isSpeculative { report.frames += lease.frames }
         }
         report.slots = places.count
+        report.sourceAccess = runtime.sourceAccess.isEmpty ? nil : runtime.sourceAccess
         report.warnings = runtime.warnings
         if report.wallSeconds > 0 {
             report.fps = Double(report.frames) / report.wallSeconds
@@ -122,6 +123,7 @@ extension ClientDesk {
                 row.state = .left
             }
             row.host = tally.host
+            row.sourceAccess = tally.sourceAccess
             row.frames = tally.frames
             row.bytesIn = tally.bytesIn
             row.bytesOut = tally.bytesOut

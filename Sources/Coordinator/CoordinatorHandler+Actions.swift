@@ -16,10 +16,6 @@ extension CoordinatorHandler {
         }
     }
 
-    func proves(_ lease: OpenLease) -> Bool {
-        options.provesEncoders && jobs[lease.grant.job]?.recipe.encoder != "copy"
-    }
-
     func notice(_ job: JobID? = nil, _ text: String) {
         for (id, runtime) in jobs where job == nil || job == id { runtime.telemetry.notice(text) }
     }
@@ -58,20 +54,23 @@ extension CoordinatorHandler {
         let lease = OpenLease(grant, spool: job.spool)
         leases[grant.lease] = lease
         // The slot does both in turn, so the answer is here before the first result can be.
-        if proves(lease), proofs.begin(grant.worker, grant.job) {
+        if options.provesEncoders, proofs.begin(grant.worker, grant.job) {
             send(.prove(Prove(job: job.id.text, recipe: job.recipe)), to: identity)
         }
+        let access = access(of: grant, job, identity)
+        note(access, of: grant)
         send(
             .lease(
                 Lease(
                     lease: LeaseName(job: job.id.text, fence: grant.lease.number),
-                    recipe: job.recipe(ofSegment: grant.segment), source: job.source,
-                    segment: job.segments[grant.segment], credit: Self.credit, stallSeconds: job.stallSeconds)),
+                    recipe: job.recipe(ofSegment: grant.segment), source: job.source, access: access,
+                    segment: job.segments[grant.segment], credit: OpenLease.credit, stallSeconds: job.stallSeconds)),
             to: identity)
     }
 
     func drop(_ fence: Fence) {
         guard let lease = leases.removeValue(forKey: fence) else { return }
+        streams.cancel(fence)
         storage.perform { lease.receiver.cancel() }
     }
 

@@ -16,6 +16,7 @@ final class CoordinatorHandler: EndpointHandler {
     let storage: SerialThread
     let store: StoreBox
     let keeper: ResultKeeper
+    let streams: SourceStreams
     let options: Options
     var desk: (any CoordinatorDesk)?
     var scheduler: Scheduler
@@ -52,8 +53,6 @@ final class CoordinatorHandler: EndpointHandler {
     /// its work before that is done, the work counts.
     static let livenessSeconds = 10.0
     static let heartbeatSeconds = 2.0
-    /// Bytes of a lease's samples that may be on the way.
-    static let credit: Int64 = 8 << 20
 
     /// A disk that is slower than the slots holds them up beyond this many results, so that they do not pile up in memory.
     static let mostStoring = 32
@@ -68,6 +67,7 @@ final class CoordinatorHandler: EndpointHandler {
         self.store = store
         self.options = options
         keeper = ResultKeeper(storage, store: store)
+        streams = SourceStreams(sender) { fence, trouble in link.perform { $0.settle(fence, trouble) } }
         scheduler = Scheduler(firstLease: Fence(firstLease))
         desk = options.makeDesk?(self)
     }
@@ -120,7 +120,7 @@ final class CoordinatorHandler: EndpointHandler {
     func forget(_ id: JobID) {
         if scheduler.jobStatus(id)?.state.isOver == false { handle(.jobCancelled(id)) }
         handle(.jobRemoved(id))
-        jobs[id] = nil
+        if let job = jobs.removeValue(forKey: id) { streams.forget(job.source) }
         proofs.forget(id)
     }
 
@@ -137,6 +137,7 @@ final class CoordinatorHandler: EndpointHandler {
             for job in jobs.values { job.board.fail(trouble.failure) }
         }
         loseSilentSlots()
+        streams.tick()
         publish()
         desk?.tick()
     }
@@ -168,6 +169,7 @@ final class CoordinatorHandler: EndpointHandler {
     }
 
     func stopped(_ error: MessagingError?) {
+        streams.close()
         // No result comes any more: whoever waits for one must not wait for ever.
         let failure =
             error.map {
@@ -227,6 +229,7 @@ final class CoordinatorHandler: EndpointHandler {
         var summary = LeaseSummary()
         summary.attempts = job.earlierAttempts + (scheduler.jobStatus(id)?.leases ?? 0)
         summary.workers = job.workers.count
+        summary.sourceAccess = job.sourceAccess
         summary.encodeSeconds = job.encodeSeconds
         summary.stages = job.stages
         summary.warnings = job.telemetry.repairs + job.warnings

@@ -144,6 +144,7 @@ struct JobRunner: Sendable {
         report.wallSeconds = Double(end &- began) / 1e9
         report.encodeSeconds = leases.encodeSeconds
         report.slots = slots
+        report.sourceAccess = leases.sourceAccess.isEmpty ? nil : leases.sourceAccess
         if report.wallSeconds > 0 {
             report.efficiency = min(1, report.encodeSeconds / (report.wallSeconds * Double(max(1, slots))))
         }

@@ -40,6 +40,8 @@ struct JobRuntime {
     var earlierAttempts = 0
     /// Slots that have finished a segment.
     var workers: Set<SlotPlace> = []
+    /// How each node that was given a lease gets the source.
+    var sourceAccess: [String: ClusterProtocol.Lease.Access] = [:]
 
     /// Segments that were given up, with the reason.
     var failed: [(segment: Int, failure: Failure)] = []
@@ -114,8 +116,10 @@ struct OpenLease {
     let receiver: SegmentReceiver
     let began = Clock.now
     var progress: ClusterProtocol.Progress?
-    var nextSequence = 0
-    var nextOffset: Int64 = 0
+    var chunks = ChunkSequence()
+    var window = CreditWindow(size: OpenLease.credit)
+    /// The number of the source's stream that the slot asked for last.
+    var stream: Int?
     var result: SegmentResult?
     /// Of the stored result's file.
     var fileHash: String?
@@ -124,6 +128,15 @@ struct OpenLease {
         self.grant = grant
         self.spool = spool
         receiver = SegmentReceiver(spool: spool, segment: grant.segment, lease: grant.lease.number)
+    }
+
+    /// Bytes of a lease's samples that may be on the way or wait for the disk.
+    static let credit: Int64 = 8 << 20
+
+    /// - Throws: when the slot left something out, repeated it, or sent more than it was granted.
+    mutating func accept(_ chunk: Chunk, bytes: Int) throws(ProtocolError) {
+        try window.receive(bytes)
+        try chunks.accept(chunk, bytes: bytes)
     }
 
     var frames: Int { result?.frames ?? progress?.frames ?? 0 }

@@ -8,6 +8,8 @@ struct PeerTable {
     struct Peer {
         var worker: WorkerID
         var heard: UInt64
+        /// It can work from samples that are streamed to it.
+        var streams: Bool
     }
 
     private var peers: [PeerIdentity: Peer] = [:]
@@ -39,9 +41,9 @@ struct PeerTable {
     mutating func heard(_ identity: PeerIdentity, at time: UInt64) { peers[identity]?.heard = time }
 
     /// The connection of before in the same place is to be removed first.
-    mutating func insert(_ worker: WorkerID, _ identity: PeerIdentity, heard: UInt64) {
+    mutating func insert(_ worker: WorkerID, _ identity: PeerIdentity, heard: UInt64, streams: Bool) {
         remove(identity)
-        peers[identity] = Peer(worker: worker, heard: heard)
+        peers[identity] = Peer(worker: worker, heard: heard, streams: streams)
         identities[worker] = identity
         places[SlotPlace(worker)] = identity
         nodes[worker.node, default: 0] += 1

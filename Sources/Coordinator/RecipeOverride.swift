@@ -54,8 +54,8 @@ struct RerunRecipe: Sendable {
             throw Self.unfit("\(fresh.encoder) and \(base.recipe.encoder) do not go together in one track")
         }
         do throws(MediaError) {
-            let old = try PicturePath(recipe: base.recipe, track: track).makeEncoder().format
-            let new = try PicturePath(recipe: fresh, track: track).makeEncoder().format
+            let old = try PicturePath(recipe: base.recipe, picture: SourcePicture(track)).makeEncoder().format
+            let new = try PicturePath(recipe: fresh, picture: SourcePicture(track)).makeEncoder().format
             switch old.joining(new) {
             // Some encoders know their parameter sets only with the first picture.
             case .equal: mixing = .allowed

@@ -169,7 +169,7 @@ struct RecipeResolver {
             recipe.setStaticHDR(carriage)
             recipe.carriesHDR10Plus = dynamic.carriesHDR10Plus
             recipe.carriesDolbyVision = dynamic.carriesDolbyVision
-            let path = PicturePath(recipe: recipe, track: track)
+            let path = PicturePath(recipe: recipe, picture: SourcePicture(track))
             _ = try path.makeGraph(for: path.initialFormat())
             let session = try path.makeEncoder()
             return ResolvedPicture(

@@ -64,4 +64,6 @@ struct LeaseSummary: Sendable, Hashable {
     var warnings: [String] = []
     /// Slots that have finished a segment.
     var workers = 0
+    /// How each node that took part gets the source.
+    var sourceAccess: [String: Lease.Access] = [:]
 }

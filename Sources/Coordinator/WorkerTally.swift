@@ -3,6 +3,7 @@ internal import ClusterProtocol
 /// What a slot has done since it joined, without the lease at hand.
 struct WorkerTally {
     var host = ""
+    var sourceAccess: Lease.Access?
     var frames = 0
     var bytesIn: Int64 = 0
     var bytesOut: Int64 = 0

@@ -7,8 +7,9 @@ package import SegmentPlan
 /// segments would cost more than the work.
 ///
 /// Used from one thread.
-package final class SourceSession {
+package final class SourceSession: SegmentSource {
     package let track: Track
+    package var picture: SourcePicture { SourcePicture(track) }
     private let reference: SourceReference
     /// Stops the reading, for good: the session is of no use afterwards.
     package let interrupt: InterruptFlag

@@ -27,14 +27,15 @@ final class SegmentPipeline {
 
     private let recipe: EncodeRecipe
     private let segment: Segment
-    private let source: SourceSession
+    private let source: any SegmentSource
     private let path: PicturePath
     private let gauge: LeaseGauge
     private let cancellation: InterruptFlag
     private let metadata: DynamicMetadataStore?
 
     init(
-        recipe: EncodeRecipe, segment: Segment, source: SourceSession, gauge: LeaseGauge, cancellation: InterruptFlag
+        recipe: EncodeRecipe, segment: Segment, source: any SegmentSource, gauge: LeaseGauge,
+        cancellation: InterruptFlag
     ) {
         self.recipe = recipe
         self.segment = segment
@@ -42,14 +43,14 @@ final class SegmentPipeline {
         self.gauge = gauge
         self.cancellation = cancellation
         metadata = DynamicMetadataStore(recipe)
-        path = PicturePath(recipe: recipe, track: source.track)
+        path = PicturePath(recipe: recipe, picture: source.picture)
     }
 
     func run(into sink: any SampleSink) throws(Failure) -> Outcome {
         try checkCancelled()
         // Passing over a source that cannot be sought is work, too: a supervisor must not take it for a hang.
         try enter(segment)
-        return recipe.encoder == "copy" ? try copy(into: sink) : try encode(into: sink)
+        return try encode(into: sink)
     }
 
     private func enter(_ segment: Segment) throws(Failure) {
@@ -71,24 +72,6 @@ final class SegmentPipeline {
             metadata?.note(sample)
         }
         return sample
-    }
-
-    // MARK: Copy
-
-    /// Passes the samples on as they are. A plan for copying cuts only where nothing shown before the cut follows it.
-    private func copy(into sink: any SampleSink) throws(Failure) -> Outcome {
-        var frames = 0
-        while let sample = try readSample() {
-            let pts = sample.pts ?? sample.dts ?? segment.start
-            guard !sample.isDiscarded, pts < segment.end else { continue }
-            if SampleVisibility.isShown(sample) {
-                frames += 1
-                gauge.countFrame(at: pts)
-            }
-            gauge.count(bytes: sample.size)
-            try sink.append(sample)
-        }
-        return Outcome(frames: frames, format: source.track.format, warnings: [])
     }
 
     // MARK: Encode
@@ -138,8 +121,8 @@ final class SegmentPipeline {
             self.graph = graph
             self.queue = queue
             margin = FilterMargin(pipeline.segment, frames: pipeline.recipe.filterMargin)
-            let track = pipeline.source.track
-            decoder = try SegmentDecoder(pipeline.segment, format: track.format, timeBase: track.timeBase)
+            let picture = pipeline.source.picture
+            decoder = try SegmentDecoder(pipeline.segment, format: picture.format, timeBase: picture.timeBase)
         }
 
         var damage: SampleTable.Damage { SampleTable.Damage(decoder.ledger) }

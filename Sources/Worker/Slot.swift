@@ -151,7 +151,7 @@ private final class SlotHandler: EndpointHandler {
             pid: getpid(), host: ProcessInfo.processInfo.hostName, version: configuration.version,
             encoders: EncoderOffers.all, cores: ProcessInfo.processInfo.processorCount,
             memory: Int64(clamping: ProcessInfo.processInfo.physicalMemory), threads: configuration.threads,
-            predecessor: configuration.predecessor, resume: resume)
+            predecessor: configuration.predecessor, resume: resume, streams: true)
         send(.hello(hello))
     }
 
@@ -168,9 +168,9 @@ private final class SlotHandler: EndpointHandler {
     func received(_ message: ReceivedMessage) {
         lastHeard = LeaseGauge.now
         guard let first = message.frames.first else { return }
-        let payload = message.frames.dropFirst().map(\.count)
+        let payload = Array(message.frames.dropFirst())
         let decoded: CoordinatorMessage? = first.withUnsafeBytes { bytes in
-            try? MessageCodec.decode(header: bytes, payload: Array(payload))
+            try? MessageCodec.decode(header: bytes, payload: payload.map(\.count))
         }
         switch decoded {
         case .welcome(let welcome): welcomed(welcome)
@@ -183,7 +183,8 @@ private final class SlotHandler: EndpointHandler {
         case .drain: drain()
         case .shutdown: end.stop(.done)
         case .prove(let request): leases.start(request)
-        case .source, nil: break
+        case .source(let chunk): if run?.lease.lease == chunk.lease { run?.receive(chunk, payload) }
+        case nil: break
         }
     }
 
@@ -214,6 +215,7 @@ private final class SlotHandler: EndpointHandler {
     private func welcomed(_ welcome: Welcome) {
         helloSent = nil
         heartbeat = UInt64(max(0.1, welcome.heartbeatSeconds) * 1e9)
+        leases.streams.store(welcome.streams, ordering: .releasing)
         liveness = UInt64(max(1, welcome.livenessSeconds) * 1e9)
         if let run, !leases.isIdle {
             // A coordinator that was only slow has granted it before it read the hello: there is nothing to take up again.

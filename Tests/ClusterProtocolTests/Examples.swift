@@ -100,7 +100,14 @@ enum Examples {
         (.refused(Refused(failure)), []),
         (.prove(Prove(job: "job-1", recipe: recipe())), []),
         (.lease(Lease(lease: lease, recipe: recipe(), source: source, access: .streamed, segment: segment())), []),
-        (.source(SourceChunk(lease: lease, sequence: 0, last: false)), [200, 16, 1 << 20]),
+        (
+            .source(
+                SourceChunk(
+                    lease: lease, stream: 0, sequence: 0, offset: 0, last: false,
+                    track: SourceChunk.Track(
+                        timeBase: .mpeg, frameRate: .init(numerator: 24, denominator: 1), aspect: nil))),
+            [200, 16, 1 << 20]
+        ), (.source(SourceChunk(lease: lease, stream: 1, sequence: 7, offset: 99, last: true)), [16, 0]),
         (.revoke(Revoke(lease: lease, reason: "Another slot was faster.")), []),
         (.credit(Credit(lease: lease, bytes: 1 << 18)), []),
         (.accepted(Accepted(lease: lease)), []),
