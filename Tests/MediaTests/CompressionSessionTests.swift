@@ -1,5 +1,6 @@
 import Foundation
 import MediaTime
+import Support
 import Testing
 
 @testable import Media
@@ -57,7 +58,7 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
     func variableTimes(encoder: TestEncoder, ticks: Int32) throws {
         let timeBase = try #require(TimeBase(numerator: 1, denominator: ticks))
         let pictures = try TestPictures(pixelFormat: encoder.pixelFormat, timeBase: timeBase)
-        var random = SplitMix(state: 7)
+        var random = SeededRandom(seed: 7)
         var times: [Int64] = [Int64(ticks) * 3600 + 17]
         for _ in 1..<30 { times.append((times.last ?? 0) + Int64.random(in: 1...Int64(ticks / 12), using: &random)) }
         let frames = try times.enumerated().map { try pictures.picture($0.offset, pts: $0.element) }
