@@ -171,6 +171,27 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
         #expect(samples.map(\.pts) == [7])
     }
 
+    #if os(Linux)
+        @Test("No encoder leaves this process in a real-time class, in which its threads would starve others")
+        func scheduling() throws {
+            let format = try #require(try TestPictures().pictures(1).first).format
+            for encoder in TestEncoder.all where encoder.pixelFormat == "yuv420p" {
+                let session = try CompressionSession(settings: encoder.settings(format))
+                #expect(sched_getscheduler(0) == SCHED_OTHER, "\(encoder)")
+                // Another test may be opening an encoder at this moment.
+                let deadline = Date(timeIntervalSinceNow: 5)
+                while !realTimeTasks().isEmpty, Date() < deadline { usleep(1000) }
+                #expect(realTimeTasks().isEmpty, "\(encoder)")
+                withExtendedLifetime(session) {}
+            }
+        }
+
+        private func realTimeTasks() -> [pid_t] {
+            let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+            return tasks.compactMap(pid_t.init).filter { [SCHED_FIFO, SCHED_RR].contains(sched_getscheduler($0)) }
+        }
+    #endif
+
     @Test("A forced keyframe is a random access point", arguments: ["libx264", "libx265", "libvpx-vp9", "libsvtav1"])
     func forcedKeyframe(name: String) throws {
         guard let encoder = TestEncoder.all.first(where: { $0.name == name }) else { return }
