@@ -48,6 +48,7 @@ let package = Package(
         module("SourceAccess", ["Media", "MediaTime", "SegmentPlan", "ClusterProtocol", "CXXHash"]),
         module("Stitching", ["Media", "MediaTime", "ClusterProtocol", "SourceAccess"]),
         module("Verification", ["Media", "MediaTime", "ClusterProtocol", "SegmentPlan", "SourceAccess"]),
+        module("Placement", ["ClusterProtocol"]),
         module("Worker", ["Media", "MediaTime", "ClusterProtocol", "Messaging", "SourceAccess"]),
         module(
             "Coordinator",
@@ -58,7 +59,8 @@ let package = Package(
         .executableTarget(
             name: "weft",
             dependencies: [
-                "Coordinator", "Worker", "Verification", "SourceAccess", "SegmentPlan", "ClusterProtocol", "Messaging",
+                "Coordinator", "Worker", "Placement", "Verification", "SourceAccess", "SegmentPlan", "ClusterProtocol",
+                "Messaging",
                 "Media", "MediaTime", "CGetopt",
             ],
             swiftSettings: strict),
@@ -67,11 +69,11 @@ let package = Package(
             name: "MediaExample", dependencies: ["Media", "MediaTime"], path: "Examples/MediaExample",
             swiftSettings: strict),
 
-        tests(of: "MediaTime"),
-        tests(of: "SegmentPlan", ["MediaTime"]),
-        tests(of: "ClusterProtocol", ["MediaTime", "SegmentPlan"]),
+        tests(of: "MediaTime", ["Support"]),
+        tests(of: "SegmentPlan", ["MediaTime", "Support"]),
+        tests(of: "ClusterProtocol", ["MediaTime", "SegmentPlan", "Support"]),
         tests(of: "Scheduling", ["ClusterProtocol"]),
-        tests(of: "Messaging"),
+        tests(of: "Messaging", ["Support"]),
         tests(of: "JobStore", ["ClusterProtocol", "Scheduling"]),
         tests(of: "Media", ["MediaTime", "Support"]),
         tests(of: "SourceAccess", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "Support"]),
@@ -80,11 +82,13 @@ let package = Package(
         tests(of: "Stitching", ["ClusterProtocol", "Media", "MediaTime", "SourceAccess", "Support"]),
         tests(of: "Verification", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "SourceAccess", "Support"]),
         tests(of: "Worker", ["ClusterProtocol"]),
-        tests(of: "Coordinator", ["ClusterProtocol", "JobStore", "Scheduling", "SourceAccess", "Stitching"]),
+        tests(of: "Placement", ["ClusterProtocol"]),
+        tests(
+            of: "Coordinator", ["ClusterProtocol", "JobStore", "Scheduling", "SourceAccess", "Stitching", "Support"]),
         // Real processes: the program that is built beside them.
-        .testTarget(name: "ClusterTests", dependencies: ["weft"], swiftSettings: strict),
-        tests(of: "weft", ["ClusterProtocol", "MediaTime"]),
-        .testTarget(name: "ServiceTests", dependencies: ["weft"], swiftSettings: strict),
+        .testTarget(name: "ClusterTests", dependencies: ["weft", "Support"], swiftSettings: strict),
+        tests(of: "weft", ["ClusterProtocol", "MediaTime", "Support"]),
+        .testTarget(name: "ServiceTests", dependencies: ["weft", "Support"], swiftSettings: strict),
         // The built program on real files and short clips, judged by ffprobe; and the pure parts that decide the picture.
         .testTarget(
             name: "PictureTests",
@@ -92,6 +96,9 @@ let package = Package(
             swiftSettings: strict),
         // What several test targets need.
         .target(name: "Support", path: "Tests/Support", swiftSettings: strict),
+        // The relay among them, for benchmarks.
+        .executableTarget(
+            name: "FaultRelay", dependencies: ["Support"], path: "Tests/FaultRelay", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -19,6 +19,7 @@
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 #include <libavutil/samplefmt.h>
+#include <libavutil/timecode.h>
 #include <libavutil/version.h>
 
 // Macros with arguments or casts are not imported.

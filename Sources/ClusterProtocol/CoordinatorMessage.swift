@@ -66,6 +66,8 @@ package struct Welcome: MessageBody {
     package var livenessSeconds: Double
     /// The lease of the hello's `resume` goes on from here; `nil` drops it.
     package var resume: Resume?
+    /// The coordinator streams sources to slots that cannot open them.
+    @FalseWhenAbsent package var streams: Bool
 
     /// Where a lease goes on after the coordinator came back.
     package struct Resume: Hashable, Sendable, Codable {
@@ -83,20 +85,22 @@ package struct Welcome: MessageBody {
     }
 
     package init(
-        coordinator: String, version: String, heartbeatSeconds: Double, livenessSeconds: Double, resume: Resume? = nil
+        coordinator: String, version: String, heartbeatSeconds: Double, livenessSeconds: Double, resume: Resume? = nil,
+        streams: Bool = false
     ) {
         self.coordinator = coordinator
         self.version = version
         self.heartbeatSeconds = heartbeatSeconds
         self.livenessSeconds = livenessSeconds
         self.resume = resume
+        self.streams = streams
     }
 
     private enum CodingKeys: String, CodingKey {
         case coordinator, version
         case heartbeatSeconds = "heartbeat_seconds"
         case livenessSeconds = "liveness_seconds"
-        case resume
+        case resume, streams
     }
 
     package func check(payload: [Int]) throws(ProtocolError) {
@@ -202,33 +206,6 @@ package struct Lease: MessageBody {
         try Bounds.number(chunkBytes, "chunk_bytes", in: 1...ProtocolLimits.chunkBytes)
         try Bounds.seconds(stallSeconds, "stall_seconds")
         try Bounds.seconds(progressSeconds, "progress_seconds")
-    }
-}
-
-/// The next part of a streamed source. Payload: [sample table][bytes], the first message also [format archive] before them.
-///
-/// The table names, in decode order, samples that were not named before (none: an empty frame); their bytes form one stream
-/// that chunks cut anywhere, so a sample is complete once its announced size has arrived.
-package struct SourceChunk: MessageBody {
-    package static let type = "source"
-    package var lease: LeaseName
-    /// 0, 1, 2… within the lease; 0 carries the format archive.
-    package var sequence: Int
-    /// Nothing follows.
-    package var last: Bool
-
-    package init(lease: LeaseName, sequence: Int, last: Bool) {
-        self.lease = lease
-        self.sequence = sequence
-        self.last = last
-    }
-
-    package func check(payload: [Int]) throws(ProtocolError) {
-        try Bounds.number(sequence, "sequence", in: 0...Int(ProtocolLimits.segmentBytes))
-        guard payload.count == (sequence == 0 ? 3 : 2) else {
-            throw .malformed("A source message carries a sample table and bytes, the first also a format archive.")
-        }
-        for bytes in payload { try PayloadShape.chunk(bytes, "The source payload") }
     }
 }
 

@@ -12,6 +12,11 @@ package struct ExportSettings: Hashable, Sendable, Codable {
         case copy, aac, opus, flac, none
     }
 
+    package enum Subtitles: String, Hashable, Sendable, Codable, CaseIterable {
+        /// As they are, or as text of the container's own kind.
+        case all, none
+    }
+
     /// What a high dynamic range is brought down to.
     package enum ToneMapping: String, Hashable, Sendable, Codable, CaseIterable {
         /// ITU-R BT.709, 8 bits.
@@ -43,6 +48,11 @@ package struct ExportSettings: Hashable, Sendable, Codable {
     package var audioCodec: AudioCodec = .copy
     /// Bits a second; `nil` for the encoder's default.
     package var audioBitrate: Int64?
+    /// Source tracks of sound in the order of the output, each by its number among the tracks of sound, from 0; `nil` for all.
+    package var audioMap: [Int]?
+    /// Only sound in these languages (BCP 47 or ISO 639), in this order; `nil` for all.
+    package var audioLanguages: [String]?
+    package var subtitles = Subtitles.all
     /// A libavfilter chain for the picture.
     package var filter: String?
     /// Frames around a segment that the filters are given too; `nil` for what the filters are known to look at.
@@ -54,6 +64,8 @@ package struct ExportSettings: Hashable, Sendable, Codable {
     package var appliesRotation = false
     /// Every loss is an error.
     package var isStrict = false
+    /// More damage of the source than this ends the export; `nil` for any amount.
+    package var maxDamage: DamageLimit?
     package var allowedLosses: Set<AllowedLoss> = []
     /// Export only source time from here (inclusive).
     package var start: MediaTime?

@@ -8,6 +8,9 @@ extension ExportSettings {
         case encoderOptions = "encoder_options"
         case audioCodec = "audio_codec"
         case audioBitrate = "audio_bitrate"
+        case audioMap = "audio_map"
+        case audioLanguages = "audio_language"
+        case subtitles
         case filter, start, end
         case segmentDuration = "segment_duration"
         case longGroups = "split_long_gops"
@@ -17,6 +20,7 @@ extension ExportSettings {
         case appliesRotation = "apply_rotation"
         case isStrict = "strict"
         case allowedLosses = "allow_loss"
+        case maxDamage = "max_damage"
         case threads
         case stallSeconds = "stall_seconds"
     }
@@ -33,6 +37,9 @@ extension ExportSettings {
         encoderOptions = try value(.encoderOptions) ?? encoderOptions
         audioCodec = try value(.audioCodec) ?? audioCodec
         audioBitrate = try value(.audioBitrate)
+        audioMap = try value(.audioMap)
+        audioLanguages = try value(.audioLanguages)
+        subtitles = try value(.subtitles) ?? subtitles
         filter = try value(.filter)
         filterMargin = try value(.filterMargin)
         deinterlace = try value(.deinterlace)
@@ -40,6 +47,7 @@ extension ExportSettings {
         appliesRotation = try value(.appliesRotation) ?? appliesRotation
         isStrict = try value(.isStrict) ?? isStrict
         allowedLosses = try value(.allowedLosses) ?? allowedLosses
+        maxDamage = try value(.maxDamage)
         start = try value(.start)
         end = try value(.end)
         segmentDuration = try value(.segmentDuration)
@@ -56,6 +64,9 @@ extension ExportSettings {
         try container.encode(encoderOptions, forKey: .encoderOptions)
         try container.encode(audioCodec, forKey: .audioCodec)
         try container.encodeIfPresent(audioBitrate, forKey: .audioBitrate)
+        try container.encodeIfPresent(audioMap, forKey: .audioMap)
+        try container.encodeIfPresent(audioLanguages, forKey: .audioLanguages)
+        try container.encode(subtitles, forKey: .subtitles)
         try container.encodeIfPresent(filter, forKey: .filter)
         try container.encodeIfPresent(filterMargin, forKey: .filterMargin)
         try container.encodeIfPresent(deinterlace, forKey: .deinterlace)
@@ -63,6 +74,7 @@ extension ExportSettings {
         try container.encode(appliesRotation, forKey: .appliesRotation)
         try container.encode(isStrict, forKey: .isStrict)
         try container.encode(allowedLosses.sorted { $0.rawValue < $1.rawValue }, forKey: .allowedLosses)
+        try container.encodeIfPresent(maxDamage, forKey: .maxDamage)
         try container.encodeIfPresent(start, forKey: .start)
         try container.encodeIfPresent(end, forKey: .end)
         try container.encodeIfPresent(segmentDuration, forKey: .segmentDuration)

@@ -31,11 +31,13 @@ package struct Hello: MessageBody {
     package var predecessor: ProcessEnd?
     /// The lease that is still being encoded, or whose result was not yet accepted, when the coordinator went away.
     package var resume: LeaseName?
+    /// The slot can work from samples that the coordinator streams to it.
+    @FalseWhenAbsent package var streams: Bool
 
     package init(
         role: Role, node: String, slot: Int, incarnation: String, pid: Int32, host: String, version: String,
         protocols: [Int] = [ProtocolLimits.version], encoders: [EncoderOffer] = [], cores: Int, memory: Int64,
-        threads: Int, predecessor: ProcessEnd? = nil, resume: LeaseName? = nil
+        threads: Int, predecessor: ProcessEnd? = nil, resume: LeaseName? = nil, streams: Bool = false
     ) {
         self.role = role
         self.node = node
@@ -51,6 +53,7 @@ package struct Hello: MessageBody {
         self.threads = threads
         self.predecessor = predecessor
         self.resume = resume
+        self.streams = streams
     }
 
     package func check(payload: [Int]) throws(ProtocolError) {

@@ -20,6 +20,15 @@ package enum ProtocolLimits {
     package static let attachmentBytes = 1 << 20
     /// Bytes of one segment's samples, or of one streamed source range.
     package static let segmentBytes: Int64 = 1 << 40
+    /// Times that one lease's source may be asked for anew.
+    package static let streams = 1 << 20
+    /// Sample bytes of one `source` message. With a table and a format description, each at most a payload frame, no message is
+    /// larger than half of what a slot grants at first.
+    package static let sourceBytes = 256 << 10
+    /// What a slot grants at the beginning of a stream.
+    package static let sourceWindow: Int64 = 8 << 20
+    /// Bytes of one sample of a source.
+    package static let sampleBytes = 1 << 30
     /// Bytes of credit that one message may grant.
     package static let creditBytes: Int64 = 1 << 30
 

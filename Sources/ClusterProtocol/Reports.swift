@@ -26,6 +26,8 @@ package struct JobReport: ReportRow {
     package var warnings: [String] = []
     /// What the source carries and the output does not.
     package var losses: [String] = []
+    /// Where the source's damage shows in the output.
+    @EmptyWhenAbsent package var damage: [Damage] = []
     @NullWhenAbsent package var videoHash: String?
     @NullWhenAbsent package var proof: Proof?
 
@@ -40,6 +42,8 @@ package struct JobReport: ReportRow {
     package var fps = 0.0
     package var etaSeconds: Double?
     package var failure: Failure?
+    /// How each node that took part gets the source.
+    package var sourceAccess: [String: Lease.Access]?
 
     package init(job: String, state: State, output: String, duration: MediaTime) {
         self.job = job
@@ -54,7 +58,7 @@ package struct JobReport: ReportRow {
         case encodeSeconds = "encode_seconds"
         case slots, efficiency
         case tailSeconds = "tail_seconds"
-        case warnings, losses
+        case warnings, losses, damage
         case videoHash = "video_hash"
         case proof, source, priority
         case segmentsDone = "segments_done"
@@ -64,6 +68,7 @@ package struct JobReport: ReportRow {
         case fps
         case etaSeconds = "eta_seconds"
         case failure
+        case sourceAccess = "source_access"
     }
 
     /// The comparison of every source timestamp with the output.
@@ -156,6 +161,8 @@ package struct SegmentReport: ReportRow {
 package struct WorkerReport: ReportRow {
     package enum State: String, Hashable, Sendable, Codable {
         case idle, busy, draining, quarantined, lost
+        /// It said goodbye: drained, stopped or preempted.
+        case left
     }
 
     package static let listType = "workers"
@@ -173,9 +180,15 @@ package struct WorkerReport: ReportRow {
     package var bytesIn: Int64 = 0
     package var bytesOut: Int64 = 0
     package var failures = 0
+    /// Why the node gets no work, or what went wrong on the slot last.
+    @NullWhenAbsent package var note: String?
     package var stageSeconds = StageSeconds()
     @NullWhenAbsent package var job: String?
     package var host = ""
+    /// The node was told to leave and takes no new leases.
+    package var isLeaving = false
+    /// How the slot gets the source of the lease at hand, or of the last one.
+    @NullWhenAbsent package var sourceAccess: Lease.Access?
 
     package init(node: String, slot: Int, state: State) {
         self.node = node
@@ -187,9 +200,11 @@ package struct WorkerReport: ReportRow {
         case node, slot, state, encoder, segment, frames, fps, realtime
         case bytesIn = "bytes_in"
         case bytesOut = "bytes_out"
-        case failures
+        case failures, note
         case stageSeconds = "stage_seconds"
         case job, host
+        case isLeaving = "leaving"
+        case sourceAccess = "source_access"
     }
 }
 

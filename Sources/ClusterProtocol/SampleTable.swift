@@ -63,23 +63,3 @@ package struct SampleTable: Hashable, Sendable {
     /// Bytes of all samples: at most 2^22 × 2^32, which fits.
     package var payloadBytes: Int64 { entries.reduce(0) { $0 + Int64($1.size) } }
 }
-
-extension SampleTable {
-    /// Kind of the attachment (of the first sample) that lists times of source samples which cannot give a picture.
-    private static let unshownKind = "unshown-times"
-
-    /// Says of which source samples of this run no picture can exist; nothing where there are none, or no sample at all.
-    package mutating func add(unshown times: [Int64]) {
-        guard !times.isEmpty, !entries.isEmpty else { return }
-        let bytes = times.flatMap { time in (0..<8).map { UInt8(truncatingIfNeeded: time >> (8 * Int64($0))) } }
-        attachments.insert(Attachment(sample: 0, kind: Self.unshownKind, bytes: bytes), at: 0)
-    }
-
-    /// Ticks, in the order in which they were added.
-    package var unshown: [Int64] {
-        guard let list = attachments.first(where: { $0.kind == Self.unshownKind })?.bytes else { return [] }
-        return stride(from: 0, to: list.count - list.count % 8, by: 8).map { start in
-            list[start..<(start + 8)].reversed().reduce(0) { $0 << 8 | Int64($1) }
-        }
-    }
-}

@@ -1,3 +1,5 @@
+package import SegmentPlan
+
 /// What a slot or a node tells the coordinator.
 package enum WorkerMessage: WireMessage {
     case hello(Hello)
@@ -155,20 +157,55 @@ package struct Progress: MessageBody {
     }
 }
 
-/// The slot can take this many more bytes of a streamed source.
+/// The slot can take this many more bytes of the segment's samples, which the coordinator streams to it.
+///
+/// The first of a stream begins it; a lease with direct access becomes a streamed one by it.
 package struct SourceCredit: MessageBody {
     package static let type = "source_credit"
     package var lease: LeaseName
+    /// Bytes of payload frames.
     package var bytes: Int64
+    /// Rises when the slot wants the samples anew: after a connection that broke, or from another entry. `source` messages repeat it.
+    package var stream: Int
+    /// Sequence of the first message that is wanted of this stream.
+    package var from: Int
+    /// The keyframe that the samples begin with; `nil` for the segment's own entry. A damaged entry makes a slot begin earlier.
+    package var entry: Keyframe?
+    /// Why the slot does not read the source itself.
+    package var failure: Failure?
 
-    package init(lease: LeaseName, bytes: Int64) {
+    package init(
+        lease: LeaseName, bytes: Int64, stream: Int = 0, from: Int = 0, entry: Keyframe? = nil, failure: Failure? = nil
+    ) {
         self.lease = lease
         self.bytes = bytes
+        self.stream = stream
+        self.from = from
+        self.entry = entry
+        self.failure = failure?.bounded()
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case lease, bytes, stream, from, entry, failure
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        lease = try container.decode(LeaseName.self, forKey: .lease)
+        bytes = try container.decode(Int64.self, forKey: .bytes)
+        stream = try container.decodeIfPresent(Int.self, forKey: .stream) ?? 0
+        from = try container.decodeIfPresent(Int.self, forKey: .from) ?? 0
+        entry = try container.decodeIfPresent(Keyframe.self, forKey: .entry)
+        failure = try container.decodeIfPresent(Failure.self, forKey: .failure)
     }
 
     package func check(payload: [Int]) throws(ProtocolError) {
         try PayloadShape.none(payload, Self.type)
         try Bounds.number(bytes, "bytes", in: 1...ProtocolLimits.creditBytes)
+        try Bounds.number(stream, "stream", in: 0...ProtocolLimits.streams)
+        try Bounds.number(from, "from", in: 0...Int(ProtocolLimits.segmentBytes))
+        try entry?.check()
+        try failure?.check()
     }
 }
 

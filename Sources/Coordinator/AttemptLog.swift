@@ -44,6 +44,8 @@ final class AttemptLog {
     private let storage: SerialThread
     private let link: CoordinatorLink
     private var isWriting = false
+    /// Told the lines for a job's report.
+    var tell: ((JobID, String) -> Void)?
 
     init(store: StoreBox, storage: SerialThread, link: CoordinatorLink) {
         self.store = store
@@ -75,6 +77,7 @@ final class AttemptLog {
     ) {
         let detail = EventDetail(segment: segment, node: worker?.node ?? node, slot: worker?.slot, text: text)
         events.append(Event(kind: kind, job: job, detail: detail, time: Clock.wall))
+        if let job, let line = JobAccount.line(kind, detail) { tell?(job, line) }
     }
 
     var isEmpty: Bool { grants.isEmpty && ends.isEmpty && failures.isEmpty && events.isEmpty }

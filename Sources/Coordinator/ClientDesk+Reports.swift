@@ -60,10 +60,13 @@ extension ClientDesk {
         report.frames = runtime.acceptedFrames
         report.outputBytes = runtime.acceptedBytes
         report.encodeSeconds = runtime.encodeSeconds
-        for lease in handler.leases.values where lease.grant.job == job.id && !lease.grant.isSpeculative {
-            report.frames += lease.frames
+        var places = runtime.workers
+        for lease in handler.leases.values where lease.grant.job == job.id {
+            places.insert(SlotPlace(lease.grant.worker))
+            if !lease.grant.isSpeculative { report.frames += lease.frames }
         }
-        report.slots = runtime.workers.count
+        report.slots = places.count
+        report.sourceAccess = runtime.sourceAccess.isEmpty ? nil : runtime.sourceAccess
         report.warnings = runtime.warnings
         if report.wallSeconds > 0 {
             report.fps = Double(report.frames) / report.wallSeconds
@@ -107,15 +110,26 @@ extension ClientDesk {
     // MARK: Workers
 
     func workerRows() -> [WorkerReport] {
-        handler.scheduler.workerStatus().filter { !$0.worker.node.isEmpty }.map { status in
+        let quarantines = quarantineNotes()
+        let leaving = Set(handler.scheduler.nodeStatus().filter(\.isDraining).map(\.node))
+        return handler.scheduler.workerStatus().compactMap { status in
+            guard !status.worker.node.isEmpty else { return nil }
             var row = WorkerReport(node: status.worker.node, slot: status.worker.slot, state: Self.state(status.state))
             let tally = handler.tallies[SlotPlace(status.worker)] ?? WorkerTally()
+            row.isLeaving = leaving.contains(status.worker.node)
+            if row.state == .lost, let left = tally.left {
+                // Workers that a batch system starts have a new name each time.
+                guard Clock.now &- left < Self.leftNanoseconds else { return nil }
+                row.state = .left
+            }
             row.host = tally.host
+            row.sourceAccess = tally.sourceAccess
             row.frames = tally.frames
             row.bytesIn = tally.bytesIn
             row.bytesOut = tally.bytesOut
             row.stageSeconds = tally.stages
             row.failures = status.failures
+            row.note = quarantines[status.worker.node] ?? status.lastFailure.map { "Last failure: \($0.message)" }
             row.job = status.job?.text
             row.segment = status.segment
             row.encoder = status.lease == nil ? nil : status.encoder
@@ -134,6 +148,23 @@ extension ClientDesk {
             }
             return row
         }
+    }
+
+    /// For how long a slot that said goodbye is still listed.
+    private static let leftNanoseconds: UInt64 = 600_000_000_000
+
+    /// By node.
+    private func quarantineNotes() -> [String: String] {
+        var notes: [String: String] = [:]
+        for node in handler.scheduler.nodeStatus() {
+            guard let quarantine = node.quarantines.first else { continue }
+            let seconds = max(0, (quarantine.until - handler.now).seconds)
+            let time =
+                quarantine.until == .never
+                ? "until the coordinator is started again" : "for \(Int(seconds.rounded(.up))) s"
+            notes[node.node] = "No more \(quarantine.encoder) work \(time): \(quarantine.because.message)"
+        }
+        return notes
     }
 
     private static func state(_ state: WorkerStatus.State) -> WorkerReport.State {

@@ -89,6 +89,9 @@ extension ClientDesk {
 
     private func obey(_ control: Control, _ peer: PeerIdentity) {
         if control.action == .drain {
+            guard handler.peers.workers.contains(where: { $0.key.node == control.target }) else {
+                return refuse(control.request, .unknownNode(control.target), peer)
+            }
             handler.handle(.nodeDrained(control.target, true))
             handler.drainNode(control.target)
             return confirm(control.request, peer)
@@ -143,83 +146,6 @@ extension ClientDesk {
         persist(job.id)
         admit()
     }
-
-    // MARK: Retry
-
-    private func retry(_ job: ServiceJob, _ control: Control, _ peer: PeerIdentity) throws(Failure) {
-        guard job.isOver else {
-            throw Failure(
-                .resources, "Job \(job.id) is still \(job.state.rawValue).",
-                advice: "Wait for its end, or cancel it first; finished segments are kept.", retry: .retry,
-                fault: .settings, exitCode: .temporary)
-        }
-        let foreign = Set(control.stated).subtracting(ExportSettings.rerunOptions).sorted()
-        guard foreign.isEmpty else {
-            throw Failure(
-                .format, "--\(foreign[0]) decides the whole file and cannot change for a rerun.",
-                advice: "Submit a new job.", fault: .settings, exitCode: .usage)
-        }
-        if let count = job.plan?.segments.count, let wrong = control.segments.first(where: { $0 >= count }) {
-            throw Failure(
-                .format, "Job \(job.id) has no segment \(wrong); its last is \(count - 1).",
-                advice: "`weft segments` lists them.", fault: .settings, exitCode: .usage)
-        }
-        let (store, link, sender, id) = (handler.store, handler.link, handler.sender, job.id)
-        let desk = DeskReference(self)
-        log.flush()
-        handler.storage.perform {
-            do throws(Failure) {
-                let chosen = try store.use { (store) throws(JobStoreError) in
-                    try Self.reopen(control.segments, of: id, in: store)
-                }
-                link.perform { _ in desk.value?.rerun(id, chosen, control, peer) }
-            } catch {
-                sender.reply(.failure(RequestFailed(request: control.request, failure: error)), to: peer)
-            }
-        }
-    }
-
-    /// - Returns: the segments that run again: those named, else all that are not finished.
-    private static func reopen(_ named: [Int], of id: JobID, in store: JobStore) throws(JobStoreError) -> [Int] {
-        let open = try store.segments(of: id).filter { record in
-            if case .finished = record { false } else { true }
-        }
-        let chosen = named.isEmpty ? open.map(\.index) : Array(Set(named)).sorted()
-        try store.reopenSegments(chosen, of: id)
-        return chosen
-    }
-
-    private func rerun(_ id: JobID, _ chosen: [Int], _ control: Control, _ peer: PeerIdentity) {
-        guard var job = jobs[id], job.isOver else { return refuse(control.request, .unknownJob(id.text), peer) }
-        var settings: ExportSettings?
-        if let fresh = control.settings, !control.stated.isEmpty {
-            settings = job.order.settings.overridden(by: fresh, stated: control.stated)
-        }
-        job.order.add(SegmentOverride(segments: chosen, settings: settings, node: control.node))
-        // A job that never came to a plan runs with the new settings as a whole.
-        if job.plan == nil, let settings { job.order.settings = settings }
-        // The file that is there is the job's own.
-        if job.phase == .over(.finished) { job.order.overwrite = true }
-        job.phase = .queued
-        job.isPaused = false
-        job.isCancelled = false
-        job.failure = nil
-        job.report = nil
-        jobs[id] = job
-        let what = chosen.isEmpty ? "The stitch" : Wording.segments(chosen)
-        log.note("retried", job: id, "\(what) again\(settings == nil ? "" : ", with other settings").")
-        persist(id)
-        confirm(control.request, peer)
-        admit()
-    }
-}
-
-private enum Wording {
-    static func segments(_ indices: [Int]) -> String {
-        let shown = indices.prefix(10).map(String.init).joined(separator: ", ")
-        let rest = indices.count - 10
-        return "Segment\(indices.count == 1 ? "" : "s") \(shown)\(rest > 0 ? " and \(rest) more" : "")"
-    }
 }
 
 /// The desk in closures that run on the endpoint's thread only, where it lives.
@@ -241,6 +167,12 @@ extension Failure {
     static func unknownJob(_ id: String) -> Failure {
         Failure(
             .resources, "There is no job \(id).", advice: "`weft jobs` lists them.", fault: .settings,
+            exitCode: .usage)
+    }
+
+    static func unknownNode(_ name: String) -> Failure {
+        Failure(
+            .resources, "No node \(name) is connected.", advice: "`weft workers` lists them.", fault: .settings,
             exitCode: .usage)
     }
 

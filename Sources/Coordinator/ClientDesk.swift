@@ -44,6 +44,11 @@ final class ClientDesk: CoordinatorDesk {
             jobs[job.id] = job
             order.append(job.id)
         }
+        log.tell = { [unowned handler] id, line in
+            guard var lines = handler.jobs[id]?.warnings else { return }
+            JobAccount.append(line, to: &lines)
+            handler.jobs[id]?.warnings = lines
+        }
     }
 
     /// Goes on with the jobs of before the last start. Not in `init`: the endpoint has to be there.
@@ -51,6 +56,7 @@ final class ClientDesk: CoordinatorDesk {
         for id in order where jobs[id]?.isOver == false {
             log.note("recovered", job: id, "The coordinator was started again; finished segments are kept.")
         }
+        log.flush()
         admit()
         hasBegun = true
     }
@@ -121,6 +127,11 @@ final class ClientDesk: CoordinatorDesk {
         log.note("stitching", job: id, "All segments are there.")
     }
 
+    func lost(_ id: JobID, segment: Int, _ failure: Failure) {
+        if jobs[id]?.phase == .stitching { jobs[id]?.phase = .running }
+        log.note("spool_damaged", job: id, segment: segment, "\(failure.message) The segment runs again.")
+    }
+
     private func ended(_ id: JobID, _ result: Result<JobReport, Failure>) {
         guard let job = jobs[id], !job.isOver else { return }
         var report = report(of: job)
@@ -130,7 +141,10 @@ final class ClientDesk: CoordinatorDesk {
             report.priority = job.priority
             jobs[id]?.phase = .over(.finished)
             log.note("done", job: id, "The output is proved and has its name.")
-        case .failure(let failure):
+        case .failure(var failure):
+            if job.order.hasOutput == true {
+                failure.advice += " \(job.destination) is still the file of before; it was not touched."
+            }
             jobs[id]?.phase = .over(job.isCancelled ? .cancelled : .failed)
             jobs[id]?.failure = job.isCancelled ? nil : failure
             report.failure = job.isCancelled ? nil : failure
@@ -187,10 +201,43 @@ final class ClientDesk: CoordinatorDesk {
             log.note(
                 "nondeterminism", job: job, segment: segment, worker: other.worker,
                 "Its bytes differ from those of \(kept.worker.node)/\(kept.worker.slot), which are kept.")
-        case .quarantine(let node, let encoder, _, let failure):
-            log.note("quarantined", node: node, "No more \(encoder) work for a while: \(failure.message)")
+        case .quarantine(let node, let encoder, let until, let failure): quarantined(node, encoder, until, failure)
         case .record(let occurrence): noted(occurrence)
+        case .revoke(let fence, let worker, .superseded): overtaken(fence, worker)
         case .revoke, .discard, .jobChanged: break
+        }
+    }
+
+    /// A second slot was faster: worth a word where the first one was not just slow.
+    private func overtaken(_ fence: Fence, _ worker: WorkerID) {
+        guard let grant = handler.leases[fence]?.grant, let silence = handler.silence(of: worker),
+            silence > CoordinatorHandler.heartbeatSeconds * 1.5
+        else { return }
+        log.note(
+            "overtaken", job: grant.job, segment: grant.segment, worker: worker,
+            "Nothing was heard from the slot for \(Int(silence.rounded())) s when another one finished the segment.")
+    }
+
+    private func quarantined(_ node: String, _ encoder: String, _ until: Instant, _ failure: Failure) {
+        let seconds = Int((until - handler.now).seconds.rounded())
+        let time = until == .never ? "until the coordinator is started again" : "for \(seconds) s"
+        let words = "No more \(encoder) work \(time): \(failure.message)"
+        log.note("quarantined", node: node, words)
+        // The jobs that it may have worked for tell it, too.
+        for (id, job) in handler.jobs where job.recipe.encoder == encoder {
+            log.note("quarantined", job: id, node: node, words)
+        }
+    }
+
+    func reconnected(_ grant: Grant) {
+        log.note(
+            "reconnected", job: grant.job, segment: grant.segment, worker: grant.worker,
+            "The slot's connection had broken; it connected again and went on.")
+    }
+
+    func storageMended(after seconds: Double) {
+        for id in handler.jobs.keys {
+            log.note("released_hold", job: id, "Results could be stored again after \(Int(seconds.rounded())) s.")
         }
     }
 
@@ -199,7 +246,13 @@ final class ClientDesk: CoordinatorDesk {
         case .leaseEnded(let fence, let worker, let job, let segment, let state, let failure):
             guard state != .finished else { return }
             log.end(fence, state, failure, frames: handler.leases[fence]?.frames ?? 0)
-            let kind = failure?.boundary == .transport ? "lost" : "attempt_failed"
+            let kind =
+                switch failure?.boundary {
+                case .transport where failure?.fault != .worker: "lost"
+                // Told once for all of them (`held`).
+                case .storage: "not_stored"
+                default: "attempt_failed"
+                }
             if let failure { log.note(kind, job: job, segment: segment, worker: worker, failure.message) }
         case .reattached(_, let worker, let job, let segment):
             log.note("reattached", job: job, segment: segment, worker: worker, "The slot came back with its lease.")
@@ -209,7 +262,8 @@ final class ClientDesk: CoordinatorDesk {
         case .nodeDrained(let node, let drains):
             log.note(drains ? "draining" : "released", node: node, drains ? "No new leases." : "Leases again.")
         case .nodeBarred(let job, let node, let failure): log.note("barred", job: job, node: node, failure.message)
-        case .jobHeld(let job, _, let failure): log.note("held", job: job, failure.message)
+        case .jobHeld(let job, _, let failure):
+            log.note("held", job: job, "Results cannot be stored; the job waits and tries again. \(failure.message)")
         case .ignored: break
         }
     }

@@ -26,9 +26,7 @@ package final class CoordinatorClient: Sendable {
                 context: MessageContext(), address: address, security: security, options: options, name: "weft-client"
             ) { _ in ClientHandler(mailbox) }
         } catch {
-            throw Failure(
-                .transport, "\(address) is no address of a coordinator: \(error)",
-                advice: "Write tcp://HOST:PORT or ipc://PATH.", fault: .settings, exitCode: .usage)
+            throw .noAddress(address, error)
         }
         self.address = address
         self.mailbox = mailbox
@@ -46,18 +44,12 @@ package final class CoordinatorClient: Sendable {
                     : "The coordinator at \(address) takes no key, or has another one than the key file says.",
                 advice: security == nil ? "Show one with --key FILE." : "Check --key and --coordinator.",
                 fault: .settings, exitCode: .notPermitted)
-        case .unreachable: throw Self.unreachable(address)
+        case .broken: throw .brokenConnection(to: address)
+        case .unreachable: throw .noAnswer(at: address)
         }
     }
 
     deinit { endpoint.stop() }
-
-    private static func unreachable(_ address: String) -> Failure {
-        Failure(
-            .transport, "No coordinator answers at \(address).",
-            advice: "Start one with `weft coordinator`, or name another with --coordinator.", retry: .retry,
-            fault: .environment, exitCode: .unreachable)
-    }
 
     /// Asks, and waits for the whole answer.
     /// - Throws: what the coordinator refused with; exit code 69 when no answer comes.
@@ -67,7 +59,7 @@ package final class CoordinatorClient: Sendable {
         var replies: [ClientReply] = []
         while true {
             guard let reply = try mailbox.take(number, seconds: Self.answerSeconds) else {
-                throw Self.unreachable(address)
+                throw .noAnswer(at: address)
             }
             if case .failure(let refused) = reply { throw refused.failure }
             replies.append(reply)
@@ -81,7 +73,7 @@ package final class CoordinatorClient: Sendable {
         try send(make(number))
         while true {
             guard let reply = try mailbox.take(number, seconds: 1) else {
-                if mailbox.isBroken { throw Self.unreachable(address) }
+                if mailbox.isBroken { throw .noAnswer(at: address) }
                 continue
             }
             if case .failure(let refused) = reply { throw refused.failure }
@@ -120,6 +112,7 @@ private final class Mailbox: @unchecked Sendable {
     private var replies: [ClientReply] = []
     private var refusal: Failure?
     private var outcome: ConnectionProbe.Outcome?
+    private var hasBroken = false
     private var isDisconnected = false
     private var lastRequest = 0
 
@@ -147,6 +140,9 @@ private final class Mailbox: @unchecked Sendable {
         }
     }
 
+    /// Counts only if no later try does better.
+    func noteBreak() { locked { hasBroken = true } }
+
     func disconnect() { locked { isDisconnected = true } }
     var isBroken: Bool { locked { isDisconnected } }
 
@@ -155,7 +151,7 @@ private final class Mailbox: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         while outcome == nil, condition.wait(until: deadline) {}
-        return outcome ?? .unreachable
+        return outcome ?? (hasBroken ? .broken : .unreachable)
     }
 
     /// - Returns: `nil` when nothing came in time.
@@ -194,6 +190,7 @@ private final class ClientHandler: EndpointHandler {
         case .connected: mailbox.note(.connected)
         case .unauthorized: mailbox.note(.unauthorized)
         case .handshakeFailed: mailbox.note(.mismatched)
+        case .handshakeBroken: mailbox.noteBreak()
         case .disconnected: mailbox.disconnect()
         }
     }

@@ -15,8 +15,14 @@ protocol CoordinatorDesk: AnyObject {
     func proved(_ job: JobID, fingerprint: String)
     /// The scheduler has no more to do for the job.
     func settled(_ job: JobID, _ state: JobState)
+    /// The spool has lost the segment, which is made anew.
+    func lost(_ job: JobID, segment: Int, _ failure: Failure)
     /// The job is known, and its leases will be.
     func isPlanning(_ job: JobID) -> Bool
+    /// The slot that holds this lease has a new connection and goes on.
+    func reconnected(_ grant: Grant)
+    /// Results were not stored for so long, and are again.
+    func storageMended(after seconds: Double)
     func peerLeft(_ peer: PeerIdentity)
     func tick()
 }

@@ -16,10 +16,6 @@ extension CoordinatorHandler {
         }
     }
 
-    func proves(_ lease: OpenLease) -> Bool {
-        options.provesEncoders && jobs[lease.grant.job]?.recipe.encoder != "copy"
-    }
-
     func notice(_ job: JobID? = nil, _ text: String) {
         for (id, runtime) in jobs where job == nil || job == id { runtime.telemetry.notice(text) }
     }
@@ -30,7 +26,7 @@ extension CoordinatorHandler {
         case .revoke(let fence, let worker, let reason):
             let job = leases[fence]?.grant.job
             drop(fence)
-            if let identity = identities[worker], let job {
+            if let identity = peers[worker], let job {
                 revoke(LeaseName(job: job.text, fence: fence.number), reason.rawValue, identity)
             }
         case .store(let fence, let job, let segment): storeResult(fence, job, segment)
@@ -52,26 +48,29 @@ extension CoordinatorHandler {
     }
 
     func send(_ grant: Grant) {
-        guard let job = jobs[grant.job], let identity = identities[grant.worker],
+        guard let job = jobs[grant.job], let identity = peers[grant.worker],
             job.segments.indices.contains(grant.segment)
         else { return }
         let lease = OpenLease(grant, spool: job.spool)
         leases[grant.lease] = lease
         // The slot does both in turn, so the answer is here before the first result can be.
-        if proves(lease), proofs.begin(grant.worker, grant.job) {
+        if options.provesEncoders, proofs.begin(grant.worker, grant.job) {
             send(.prove(Prove(job: job.id.text, recipe: job.recipe)), to: identity)
         }
+        let access = access(of: grant, job, identity)
+        note(access, of: grant)
         send(
             .lease(
                 Lease(
                     lease: LeaseName(job: job.id.text, fence: grant.lease.number),
-                    recipe: job.recipe(ofSegment: grant.segment), source: job.source,
-                    segment: job.segments[grant.segment], credit: Self.credit, stallSeconds: job.stallSeconds)),
+                    recipe: job.recipe(ofSegment: grant.segment), source: job.source, access: access,
+                    segment: job.segments[grant.segment], credit: OpenLease.credit, stallSeconds: job.stallSeconds)),
             to: identity)
     }
 
     func drop(_ fence: Fence) {
         guard let lease = leases.removeValue(forKey: fence) else { return }
+        streams.cancel(fence)
         storage.perform { lease.receiver.cancel() }
     }
 
@@ -84,8 +83,12 @@ extension CoordinatorHandler {
         let link = link
         let frames = result.frames
         storing += 1
+        if let failure = disagreement(archive, lease) {
+            return link.perform { $0.settle(fence, .failure(failure)) }
+        }
+        let times = jobs[job].map { $0.segments[segment] }.map { $0.start..<$0.end } ?? 0..<0
         keeper.keep(job, lease.receiver, in: lease.spool) { (receiver) throws(Failure) in
-            let file = try receiver.finish(result, archive: archive, table: table)
+            let file = try receiver.finish(result, archive: archive, table: table, times: times)
             return AcceptedSegment(
                 index: segment, lease: fence, worker: lease.grant.worker,
                 spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash, frames: frames,
@@ -95,10 +98,35 @@ extension CoordinatorHandler {
         }
     }
 
+    /// Why the result cannot be of the same track as the first one.
+    private func disagreement(_ archive: [UInt8], _ lease: OpenLease) -> Failure? {
+        let (id, segment) = (lease.grant.job, lease.grant.segment)
+        // Segments that were given settings of their own, and encoders of one machine, answer for themselves.
+        guard options.provesEncoders, jobs[id]?.recipes[segment] == nil,
+            let sets = ParameterSets(archive: archive, from: lease.grant.worker, segment: segment)
+        else { return nil }
+        guard let first = jobs[id]?.parameterSets else {
+            jobs[id]?.parameterSets = sets
+            return nil
+        }
+        guard let failure = sets.difference(from: first) else { return nil }
+        jobs[id]?.dissenters.insert(lease.grant.worker.node)
+        // Two against one: what is kept is wrong, and nobody else is to be blamed for that.
+        if jobs[id].map({ $0.dissenters.count > 1 }) == true { fail(id, failure) }
+        return failure
+    }
+
     private func settle(_ fence: Fence, _ outcome: Result<String, Failure>) {
         storing -= 1
+        if case .failure = outcome, let grant = leases[fence]?.grant,
+            jobs[grant.job]?.parameterSets?.segment == grant.segment
+        {
+            // What was not accepted is no measure for others.
+            jobs[grant.job]?.parameterSets = nil
+        }
         switch outcome {
         case .success(let hash):
+            if let trouble = storageTrouble { desk?.storageMended(after: Double(clock &- trouble.since) / 1e9) }
             storageTrouble = nil
             leases[fence]?.fileHash = hash
             handle(.resultStored(fence))
@@ -111,15 +139,14 @@ extension CoordinatorHandler {
     private func finished(_ id: JobID, _ segment: Int, _ fence: Fence) {
         guard let lease = leases.removeValue(forKey: fence), let result = lease.result, let hash = lease.fileHash
         else { return }
-        jobs[id]?.acceptedFrames += result.frames
-        jobs[id]?.acceptedBytes += result.bytes
+        jobs[id]?.accept(segment, frames: result.frames, bytes: result.bytes)
         jobs[id]?.encodeSeconds += result.seconds
         jobs[id].map { jobs[id]?.stages = $0.stages + result.stageSeconds }
         jobs[id]?.warnings += result.warnings
         jobs[id]?.workers.insert(SlotPlace(lease.grant.worker))
         tallies[SlotPlace(lease.grant.worker), default: WorkerTally()].add(result)
         jobs[id]?.board.accept(segment, hash: hash)
-        if let identity = identities[lease.grant.worker] {
+        if let identity = peers[lease.grant.worker] {
             send(.accepted(Accepted(lease: LeaseName(job: id.text, fence: fence.number))), to: identity)
         }
     }
@@ -139,14 +166,17 @@ extension CoordinatorHandler {
             if state != .finished {
                 drop(fence)
                 // Whatever ended it, a slot that still holds it need not wait for word about its result.
-                if let identity = identities[worker] {
+                if let identity = peers[worker] {
                     revoke(LeaseName(job: job.text, fence: fence.number), "ended", identity)
                 }
             }
             if state == .failed, let failure, failure.boundary != .storage {
                 let place = "\(worker.node)/\(worker.slot)"
                 notice(job, "Segment \(segment) failed on \(place) and runs again: \(failure.message)")
-                jobs[job]?.warnings.append("Segment \(segment) failed once on \(place): \(failure.message)")
+                // A service tells it from its log (`JobAccount`).
+                if desk == nil {
+                    jobs[job]?.warnings.append("Segment \(segment) failed once on \(place): \(failure.message)")
+                }
             }
         case .jobHeld(let job, _, let failure):
             guard storageTrouble == nil else { break }

@@ -38,7 +38,7 @@ extension CoordinatorHandler {
                 return greet(hello, identity)
             }
             guard let worker = peers[identity]?.worker else { return send(.identify(Identify()), to: identity) }
-            peers[identity]?.heard = clock
+            peers.heard(identity, at: clock)
             handle(decoded, payload, from: worker, identity)
         }
     }
@@ -54,8 +54,7 @@ extension CoordinatorHandler {
     /// A key stands for the node that first came with it: another key cannot take the node's name while it is there.
     private func mayBe(_ node: String, _ key: CurvePublicKey?) -> Bool {
         guard let key else { return true }
-        let isThere = identities.keys.contains { $0.node == node }
-        if isThere, let known = nodeKeys[node], known != key { return false }
+        if peers.hasNode(node), let known = nodeKeys[node], known != key { return false }
         nodeKeys[node] = key
         return true
     }
@@ -70,14 +69,13 @@ extension CoordinatorHandler {
         heldHellos[identity] = nil
         let worker = WorkerID(node: hello.node, slot: hello.slot, incarnation: UInt64(hello.incarnation) ?? 0)
         // A slot that starts again has a new socket; nothing more comes from the one before.
-        for (old, peer) in peers where peer.worker.node == worker.node && peer.worker.slot == worker.slot {
-            if old != identity { forget(old) }
-        }
+        if let old = peers.other(than: identity, at: worker) { forget(old) }
         // One that asks again on the same socket (it was not spoken to for long) has missed nothing: if it is idle, it says so.
         let isKnown = peers[identity]?.worker == worker
-        peers[identity] = Peer(worker: worker, heard: clock)
-        identities[worker] = identity
+        let held = hello.resume.flatMap { leases[Fence($0.fence)]?.grant }
+        peers.insert(worker, identity, heard: clock, streams: hello.streams)
         tallies[SlotPlace(worker), default: WorkerTally()].host = hello.host
+        tallies[SlotPlace(worker)]?.left = nil
         if !isKnown {
             proofs.askAgain(worker)
             handle(
@@ -86,11 +84,13 @@ extension CoordinatorHandler {
                     holding: hello.resume.map { Fence($0.fence) }, predecessor: Failure(hello.predecessor)))
         }
         let resumption = hello.resume.flatMap { resume($0, by: worker) }
+        // One that had been given up says so itself (`reattached`).
+        if !isKnown, resumption != nil, let held { desk?.reconnected(held) }
         send(
             .welcome(
                 Welcome(
                     coordinator: started, version: hello.version, heartbeatSeconds: Self.heartbeatSeconds,
-                    livenessSeconds: Self.livenessSeconds, resume: resumption)), to: identity)
+                    livenessSeconds: Self.livenessSeconds, resume: resumption, streams: true)), to: identity)
     }
 
     /// The slot says what it still works on: where its bytes go on, or nothing if the lease counts no longer.
@@ -103,10 +103,10 @@ extension CoordinatorHandler {
         else { return nil }
         drop(fence)
         leases[fence] = OpenLease(lease.grant, spool: job.spool)
-        if proves(lease), let identity = identities[worker], proofs.begin(worker, job.id) {
+        if options.provesEncoders, let identity = peers[worker], proofs.begin(worker, job.id) {
             send(.prove(Prove(job: job.id.text, recipe: job.recipe)), to: identity)
         }
-        return Welcome.Resume(lease: name, offset: 0, credit: Self.credit)
+        return Welcome.Resume(lease: name, offset: 0, credit: OpenLease.credit)
     }
 
     func handle(
@@ -130,27 +130,30 @@ extension CoordinatorHandler {
         case .fingerprint(let answer): receive(answer, from: worker)
         case .goodbye:
             handle(.workerLost(worker, Failure(.cancelled, "The slot left.", retry: .retry, fault: .environment)))
+            tallies[SlotPlace(worker), default: WorkerTally()].left = Clock.now
             forget(identity)
             // A drained node that comes back later is wanted again.
-            if !identities.keys.contains(where: { $0.node == worker.node }) {
+            if !peers.hasNode(worker.node) {
                 handle(.nodeDrained(worker.node, false))
             }
-        case .heartbeat, .sourceCredit, .hello: break
+        case .sourceCredit(let credit): receive(credit, from: worker, identity)
+        case .heartbeat, .hello: break
         }
     }
 
     private func receive(_ failed: LeaseFailed, from worker: WorkerID) {
         let fence = Fence(failed.lease.fence)
-        guard failed.isUnfit, let lease = leases[fence], lease.grant.worker == worker, let job = jobs[lease.grant.job]
+        let isSourceTrouble = failed.isUnfit || failed.failure.boundary == .asset || failed.failure.fault == .source
+        guard isSourceTrouble, let lease = leases[fence], lease.grant.worker == worker, let job = jobs[lease.grant.job]
         else { return handle(.leaseFailed(fence, worker, failed.failure)) }
-        // The node cannot open the source. Where it is the source that changed, no node can.
+        // Where it is the source that changed, no node can do it.
         let (link, id, source) = (link, job.id, job.source)
         storage.perform {
             let change = source.changeSincePlanned()
             link.perform { handler in
                 if let change { return handler.fail(id, change) }
                 handler.handle(.leaseFailed(fence, worker, failed.failure))
-                handler.handle(.nodeBarred(id, node: worker.node, failed.failure))
+                if failed.isUnfit { handler.handle(.nodeBarred(id, node: worker.node, failed.failure)) }
             }
         }
     }
@@ -179,23 +182,26 @@ extension CoordinatorHandler {
         guard let lease = leases[fence], lease.grant.worker == worker, let frame = payload.first else {
             return revoke(chunk.lease, "stale", identity)
         }
-        guard chunk.sequence == lease.nextSequence, chunk.offset == lease.nextOffset else {
-            return handle(
-                .leaseFailed(
-                    fence, worker,
-                    Failure(
-                        .transport, "Bytes of the segment are missing or repeated.", retry: .elsewhere, fault: .worker))
-            )
+        do {
+            try leases[fence]?.accept(chunk, bytes: frame.count)
+        } catch {
+            return handle(.leaseFailed(fence, worker, Failure(broken: error)))
         }
-        leases[fence]?.nextSequence += 1
-        leases[fence]?.nextOffset += Int64(frame.count)
-        let receiver = lease.receiver
-        let sender = sender
+        let (receiver, link) = (lease.receiver, link)
         storage.perform {
             frame.withUnsafeBytes { receiver.append($0) }
-            // Credit comes back when the bytes are written: a slow disk holds up the slots and fills no memory.
-            try? sender.send(.credit(Credit(lease: chunk.lease, bytes: Int64(frame.count))), to: identity)
+            link.perform { $0.written(frame.count, by: receiver, of: fence) }
         }
+    }
+
+    /// Credit comes back when the bytes are written: a slow disk holds up the slots and fills no memory.
+    private func written(_ bytes: Int, by receiver: SegmentReceiver, of fence: Fence) {
+        // A lease that began again has another receiver, and a window of its own.
+        guard let lease = leases[fence], lease.receiver === receiver, let identity = peers[lease.grant.worker],
+            let grant = leases[fence]?.window.consume(bytes), grant > 0
+        else { return }
+        let name = LeaseName(job: lease.grant.job.text, fence: fence.number)
+        send(.credit(Credit(lease: name, bytes: grant)), to: identity)
     }
 
     private func receive(
@@ -205,13 +211,12 @@ extension CoordinatorHandler {
         guard let lease = leases[fence], lease.grant.worker == worker else {
             return revoke(result.lease, "stale", identity)
         }
-        guard result.bytes == lease.nextOffset else {
-            return handle(
-                .leaseFailed(
-                    fence, worker,
-                    Failure(.transport, "The segment arrived incomplete.", retry: .elsewhere, fault: .worker)))
+        do {
+            try lease.chunks.check(result)
+        } catch {
+            return handle(.leaseFailed(fence, worker, Failure(broken: error)))
         }
-        if proves(lease), !proofs.isProven(worker, lease.grant.job) {
+        if options.provesEncoders, !proofs.isProven(worker, lease.grant.job) {
             return handle(
                 .leaseFailed(
                     fence, worker,
@@ -219,6 +224,7 @@ extension CoordinatorHandler {
                         .encoder, "The slot has not shown what its encoder makes of the reference frames.",
                         retry: .elsewhere, fault: .worker)))
         }
+        streams.cancel(fence)
         leases[fence]?.result = result
         pendingPayload[fence] = payload
         handle(.resultReceived(fence, worker, hash: result.hash, frames: result.frames))
@@ -227,6 +233,16 @@ extension CoordinatorHandler {
 }
 
 extension Failure {
+    /// A slot that breaks the order or the credit of a lease.
+    fileprivate init(broken error: ProtocolError) {
+        self.init(
+            .transport, error.detail, advice: "Run the same version of weft on both machines.", retry: .elsewhere,
+            fault: .worker)
+    }
+
+    /// SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: a process brings these upon itself.
+    private static let crashes: Set<Int32> = [SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV]
+
     /// How the process that held a slot before its successor ended, as a failure of the lease it held.
     fileprivate init(_ end: ProcessEnd?) {
         let message =
@@ -236,10 +252,12 @@ extension Failure {
             case .exited: "The slot's process ended with status \(end?.code ?? 0)"
             case .unstarted, nil: "The slot's process is gone"
             }
+        // Who is killed from outside was in somebody's way; who crashes or hangs met something in the source.
+        let isCrash = end?.cause == .stalled || (end?.cause == .signalled && Self.crashes.contains(end?.code ?? 0))
         self.init(
             .resources, message + ".",
             advice:
                 "Look at the memory and at the codec's words; where it hangs, --stall-limit says for how long it may.",
-            retry: .elsewhere, fault: .worker, code: end?.code ?? 0, log: end?.log ?? [])
+            retry: .elsewhere, fault: isCrash ? .source : .worker, code: end?.code ?? 0, log: end?.log ?? [])
     }
 }

@@ -16,11 +16,11 @@ final class CoordinatorHandler: EndpointHandler {
     let storage: SerialThread
     let store: StoreBox
     let keeper: ResultKeeper
+    let streams: SourceStreams
     let options: Options
     var desk: (any CoordinatorDesk)?
     var scheduler: Scheduler
-    var peers: [PeerIdentity: Peer] = [:]
-    var identities: [WorkerID: PeerIdentity] = [:]
+    var peers = PeerTable()
     var jobs: [JobID: JobRuntime] = [:]
     var leases: [Fence: OpenLease] = [:]
     var tallies: [SlotPlace: WorkerTally] = [:]
@@ -37,12 +37,6 @@ final class CoordinatorHandler: EndpointHandler {
     var storageTrouble: (since: UInt64, failure: Failure)?
     let started = String(Clock.wall, radix: 36)
 
-    /// A slot that says hello, and when it was last heard.
-    struct Peer {
-        var worker: WorkerID
-        var heard: UInt64
-    }
-
     /// What tells a cluster of many machines from the slots of one.
     struct Options: Sendable {
         /// Slots show that they encode alike before their results count.
@@ -55,11 +49,10 @@ final class CoordinatorHandler: EndpointHandler {
         var makeDesk: (@Sendable (CoordinatorHandler) -> any CoordinatorDesk)?
     }
 
-    /// Seconds of silence after which a slot is taken for lost; a node kills its own hung slots sooner.
-    static let livenessSeconds = 20.0
+    /// Seconds of silence after which a slot is taken for lost: five heartbeats. Its segment goes elsewhere; if it comes back with
+    /// its work before that is done, the work counts.
+    static let livenessSeconds = 10.0
     static let heartbeatSeconds = 2.0
-    /// Bytes of a lease's samples that may be on the way.
-    static let credit: Int64 = 8 << 20
 
     /// A disk that is slower than the slots holds them up beyond this many results, so that they do not pile up in memory.
     static let mostStoring = 32
@@ -74,6 +67,7 @@ final class CoordinatorHandler: EndpointHandler {
         self.store = store
         self.options = options
         keeper = ResultKeeper(storage, store: store)
+        streams = SourceStreams(sender) { fence, trouble in link.perform { $0.settle(fence, trouble) } }
         scheduler = Scheduler(firstLease: Fence(firstLease))
         desk = options.makeDesk?(self)
     }
@@ -119,14 +113,14 @@ final class CoordinatorHandler: EndpointHandler {
 
     /// Tells the node's slots to leave once their leases are done.
     func drainNode(_ node: String) {
-        for (worker, identity) in identities where worker.node == node { send(.drain(Drain()), to: identity) }
+        for (worker, identity) in peers.workers where worker.node == node { send(.drain(Drain()), to: identity) }
     }
 
     /// Ends whatever of the job still runs and lets go of it.
     func forget(_ id: JobID) {
         if scheduler.jobStatus(id)?.state.isOver == false { handle(.jobCancelled(id)) }
         handle(.jobRemoved(id))
-        jobs[id] = nil
+        if let job = jobs.removeValue(forKey: id) { streams.forget(job.source) }
         proofs.forget(id)
     }
 
@@ -142,29 +136,40 @@ final class CoordinatorHandler: EndpointHandler {
         {
             for job in jobs.values { job.board.fail(trouble.failure) }
         }
-        let silence = UInt64(Self.livenessSeconds * 1e9)
-        for (identity, peer) in peers where clock > peer.heard &+ silence {
-            handle(
-                .workerLost(
-                    peer.worker,
-                    Failure(
-                        .transport, "The slot has said nothing for \(Int(Self.livenessSeconds)) s.", retry: .elsewhere,
-                        fault: .worker)))
-            forget(identity)
-        }
+        loseSilentSlots()
+        streams.tick()
         publish()
         desk?.tick()
+    }
+
+    /// Seconds since the slot was last heard; `nil` where it is not connected.
+    func silence(of worker: WorkerID) -> Double? {
+        guard let identity = peers[worker], let peer = peers[identity] else { return nil }
+        return Double(clock &- peer.heard) / 1e9
+    }
+
+    private func loseSilentSlots() {
+        let (now, silence) = (clock, UInt64(Self.livenessSeconds * 1e9))
+        guard now > silence else { return }
+        for (identity, peer) in peers.silent(since: now - silence) {
+            let words = "Nothing was heard from the slot for \(Int(Self.livenessSeconds)) s."
+            let advice = "Look whether \(peer.worker.node) runs, and at the network between it and the coordinator."
+            handle(
+                .workerLost(
+                    peer.worker, Failure(.transport, words, advice: advice, retry: .elsewhere, fault: .environment)))
+            forget(identity)
+        }
     }
 
     func forget(_ identity: PeerIdentity) {
         desk?.peerLeft(identity)
         heldHellos[identity] = nil
-        guard let peer = peers.removeValue(forKey: identity) else { return }
-        if identities[peer.worker] == identity { identities[peer.worker] = nil }
+        guard let peer = peers.remove(identity) else { return }
         waiting.removeAll { $0 == peer.worker }
     }
 
     func stopped(_ error: MessagingError?) {
+        streams.close()
         // No result comes any more: whoever waits for one must not wait for ever.
         let failure =
             error.map {
@@ -181,10 +186,13 @@ final class CoordinatorHandler: EndpointHandler {
         let worker = peers[peer]?.worker
         forget(peer)
         // A slot that has come back over another connection is not lost.
-        guard let worker, identities[worker] == nil else { return }
+        guard let worker, peers[worker] == nil else { return }
         handle(
             .workerLost(
-                worker, Failure(.transport, "The slot cannot be reached: \(error)", retry: .elsewhere, fault: .worker)))
+                worker,
+                Failure(
+                    .transport, "The slot cannot be reached: its connection is gone.", retry: .elsewhere,
+                    fault: .environment, log: ["\(error)"])))
     }
 
     func send(_ message: CoordinatorMessage, to identity: PeerIdentity) {
@@ -209,7 +217,7 @@ final class CoordinatorHandler: EndpointHandler {
             snapshot.segmentsDone = status.counts.finished
             snapshot.segmentsTotal = status.counts.total
             snapshot.slotsBusy = leases.count { $0.result == nil }
-            snapshot.slotsTotal = identities.count
+            snapshot.slotsTotal = peers.count
             snapshot.remaining = status.predictedEnd.map { max(0, ($0 - now).seconds) }
             job.telemetry.publish(snapshot)
         }
@@ -221,6 +229,7 @@ final class CoordinatorHandler: EndpointHandler {
         var summary = LeaseSummary()
         summary.attempts = job.earlierAttempts + (scheduler.jobStatus(id)?.leases ?? 0)
         summary.workers = job.workers.count
+        summary.sourceAccess = job.sourceAccess
         summary.encodeSeconds = job.encodeSeconds
         summary.stages = job.stages
         summary.warnings = job.telemetry.repairs + job.warnings

@@ -39,6 +39,7 @@ package final class CoordinatorService: Sendable {
 
     /// Opens the state, binds, and goes on with the jobs that are stored.
     package init(_ configuration: Configuration) throws(Failure) {
+        DescriptorLimit.raise()
         let ring = KeyRing(state: configuration.stateDirectory)
         let context: MessageContext
         let bindings: [Binding]
@@ -151,6 +152,13 @@ package final class CoordinatorService: Sendable {
         } catch {
             throw error.failure
         }
+    }
+
+    /// Whether the thread that serves workers and clients answers in time.
+    package func answers(within seconds: Double) -> Bool {
+        let answered = DispatchSemaphore(value: 0)
+        link.perform { _ in answered.signal() }
+        return answered.wait(timeout: .now() + seconds) == .success
     }
 
     /// Ends the endpoint and what is being stored. Jobs go on with the next start.

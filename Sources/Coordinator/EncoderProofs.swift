@@ -5,14 +5,9 @@ internal import Scheduling
 ///
 /// Library builds and processors are told apart by what they do to the same reference frames, not by what they claim.
 struct EncoderProofs {
-    private struct Key: Hashable {
-        var worker: WorkerID
-        var job: JobID
-    }
-
     private enum State { case asked, proven }
 
-    private var states: [Key: State] = [:]
+    private var states: [WorkerID: [JobID: State]] = [:]
 
     enum Verdict {
         case first, equal
@@ -21,18 +16,17 @@ struct EncoderProofs {
 
     /// - Returns: whether the slot has to be asked now.
     mutating func begin(_ worker: WorkerID, _ job: JobID) -> Bool {
-        let key = Key(worker: worker, job: job)
-        guard states[key] == nil else { return false }
-        states[key] = .asked
+        guard states[worker]?[job] == nil else { return false }
+        states[worker, default: [:]][job] = .asked
         return true
     }
 
     /// The slot has a new connection: what it was asked over the old one may never have come.
     mutating func askAgain(_ worker: WorkerID) {
-        states = states.filter { $0.key.worker != worker || $0.value == .proven }
+        states[worker] = states[worker]?.filter { $0.value == .proven }
     }
 
-    func isProven(_ worker: WorkerID, _ job: JobID) -> Bool { states[Key(worker: worker, job: job)] == .proven }
+    func isProven(_ worker: WorkerID, _ job: JobID) -> Bool { states[worker]?[job] == .proven }
 
     mutating func take(_ answer: FingerprintAnswer, from worker: WorkerID, expected: String?) -> Verdict {
         if let failure = answer.failure { return .different(failure) }
@@ -44,9 +38,14 @@ struct EncoderProofs {
                     advice: "Give all nodes the same builds of weft and FFmpeg and processors of one kind.",
                     retry: .elsewhere, fault: .worker))
         }
-        states[Key(worker: worker, job: JobID(answer.job))] = .proven
+        states[worker, default: [:]][JobID(answer.job)] = .proven
         return expected == nil ? .first : .equal
     }
 
-    mutating func forget(_ job: JobID) { states = states.filter { $0.key.job != job } }
+    mutating func forget(_ job: JobID) {
+        states = states.compactMapValues { jobs in
+            let rest = jobs.filter { $0.key != job }
+            return rest.isEmpty ? nil : rest
+        }
+    }
 }

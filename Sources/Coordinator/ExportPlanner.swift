@@ -17,6 +17,8 @@ struct PlannedExport: Sendable {
     var frameSize: (width: Int, height: Int)
     var duration: MediaTime
     var expectedFrames: Int
+    /// Nothing counted them beforehand.
+    var isEstimate = false
     var warnings: [String]
     var losses: [String]
     /// The filter keeps every frame and its time, so source and output can be compared one by one.
@@ -118,8 +120,33 @@ struct ExportPlanner {
                 "The filter \(counting.joined(separator: ", ")) counts frames and would begin anew in every segment: the "
                     + "picture is encoded as one segment, by one slot.")
         }
-        try planned.refuse(losses: selection.losses + resolved.losses)
+        try carryTags(&planned, selection, first: pictures?.frames.first, start: index.keyframes.start)
+        planned.losses += CaptionCarriage(pictures, encoder: resolved.recipe.encoder).losses
+        try planned.refuse(losses: planned.losses.filter { !resolved.allowedLosses.contains($0) })
         return planned
+    }
+
+    /// Tags and the time code, in the form that the container has for them.
+    private func carryTags(
+        _ planned: inout PlannedExport, _ selection: TrackSelection, first: Frame?, start: Int64
+    ) throws(Failure) {
+        let container = planned.stitch.container
+        let indexes = [video.index] + selection.carried.map(\.track)
+        let tags = TagCarriage(
+            file: demuxer.metadata, carried: indexes.map { demuxer.tracks[$0] }, container: container,
+            hasCover: selection.carried.contains { demuxer.tracks[$0.track].disposition.contains(.attachedPicture) })
+        planned.stitch.metadata = tags.file
+        planned.stitch.trackTags = tags.tracks
+        planned.stitch.usesMetadataKeys = tags.usesMetadataKeys
+        let timecode = TimecodeCarriage(
+            tracks: demuxer.tracks, video: video, file: demuxer.metadata, picture: first,
+            offset: (planned.segments.first?.start ?? start) &- start, container: container)
+        timecode.apply(to: &planned.stitch)
+        planned.warnings += selection.conversions
+        planned.losses += tags.losses + timecode.losses
+        if container == .mpegTS, !planned.stitch.chapters.isEmpty {
+            planned.losses.append("\(planned.stitch.chapters.count) chapters are not carried: \(container) holds none.")
+        }
     }
 
     // MARK: Settings
@@ -270,13 +297,21 @@ struct ExportPlanner {
                 reorderDepth: recipe.encoder == "copy" ? max(depth, index.reorderDepth ?? 0) : depth,
                 expectedFrames: resolved.keepsFrames ? expected : expected * 2 + 64)
             stitch.pictureAttachments = resolved.attachments
+            stitch.reference = source
+            stitch.maxDamage = order.settings.maxDamage
+            stitch.refusesDamage = order.settings.isStrict
+            let isWhole = last.end >= index.keyframes.end
+            stitch.knownDamage =
+                try index.missingEnd.flatMap { isWhole ? $0 : nil }
+                .map { [try missingEnd($0, from: end, origin: origin)] } ?? []
             var warnings = selection.warnings + index.remarks(on: plan) + resolved.warnings
+            if index.missingEnd == nil { warnings += promisedEnd(index) }
             if index.undecodable > 0 {
                 warnings.append(
                     "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded."
                 )
             }
-            return PlannedExport(
+            var planned = PlannedExport(
                 id: try jobID(source: source, recipe: recipe, segments: segments, carried: selection.carried),
                 source: source, recipe: recipe, segments: segments, stitch: stitch,
                 frameSize: (
@@ -285,12 +320,35 @@ struct ExportPlanner {
                 ), duration: duration, expectedFrames: Self.share(expected, of: index, from: first.start, to: last.end),
                 warnings: warnings, losses: selection.losses + resolved.losses + resolved.allowedLosses,
                 keepsFrames: resolved.keepsFrames, isStrict: order.settings.isStrict)
+            planned.isEstimate = index.keyframes.sampleCount == nil || !resolved.keepsFrames
+            return planned
         } catch let failure as Failure {
             throw failure
         } catch {
             throw Failure(
                 .timing, "The time line of \(order.source) cannot be told exactly: \(error)", exitCode: .badSource)
         }
+    }
+
+    private func missingEnd(_ missing: MissingEnd, from end: MediaTime, origin: MediaTime) throws -> JobReport.Damage {
+        let start = try end.subtracting(origin)
+        let promised = try missing.end.map { try MediaTime(ticks: $0, in: video.timeBase).subtracting(origin) }
+        return JobReport.Damage(
+            track: video.index, kind: .dropped, start: start, end: max(start, promised ?? start),
+            frames: missing.frames, detail: missing.words)
+    }
+
+    /// A header that says the picture lasts longer than it does. It is not believed, but somebody may miss the rest.
+    private func promisedEnd(_ index: SourceIndex) -> [String] {
+        guard let promised = video.durationTicks,
+            let told = try? MediaTime(ticks: promised, in: video.timeBase).seconds,
+            let found = try? MediaTime(ticks: index.keyframes.end &- index.keyframes.start, in: video.timeBase).seconds,
+            told > found + 1, told > found * 1.02
+        else { return [] }
+        func text(_ seconds: Double) -> String { "\((seconds * 100).rounded() / 100) s" }
+        return [
+            "The header says that the picture lasts \(text(told)); the file holds \(text(found)) of it, and that is exported."
+        ]
     }
 
     /// Frames of the exported range, where the index counted those of the whole source.

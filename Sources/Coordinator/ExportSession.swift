@@ -18,6 +18,8 @@ package final class ExportSession: Sendable {
     private let stage = Mutex<Stage>(.opening)
     private let board = Mutex<SegmentBoard?>(nil)
     private let stitched = Atomic<Int>(0)
+    /// The number of frames is a guess until they are there.
+    private let isEstimate = Mutex(false)
     private let total = Mutex<(frames: Int, seconds: Double)>((0, 0))
 
     package init(_ order: ExportOrder) {
@@ -43,6 +45,7 @@ package final class ExportSession: Sendable {
     package var snapshot: ExportSnapshot {
         var snapshot = telemetry.snapshot
         let total = total.withLock { $0 }
+        snapshot.isEstimate = isEstimate.withLock { $0 }
         snapshot.framesExpected = max(total.frames, snapshot.framesDone)
         snapshot.secondsTotal = total.seconds
         snapshot.segmentsStitched = stitched.load(ordering: .relaxed)
@@ -63,16 +66,18 @@ package final class ExportSession: Sendable {
         let runner = JobRunner(order: order, interrupt: interrupt)
         let planner = try runner.openSource()
         let output = try runner.openOutput()
+        output.vacate()
         try JobDirectory.check(order)
         stage.withLock { $0 = .planning }
         let plan = try runner.plan(planner)
+        isEstimate.withLock { $0 = plan.isEstimate }
         total.withLock { $0 = (plan.expectedFrames, plan.duration.seconds) }
         let encoded =
             plan.recipe.encoder == "copy" ? try copy(plan, runner, output) : try encode(plan, runner, output)
         stage.withLock { $0 = .proving }
         let proof: JobReport.Proof
         do throws(Failure) {
-            proof = try runner.finish(plan, stitch: encoded.stitch, spool: encoded.spool, output: output)
+            proof = try runner.finish(plan, stitch: encoded.stitch, output: output)
         } catch {
             // Of a copy nothing is worth keeping.
             if encoded.spool == nil { encoded.directory.remove() }

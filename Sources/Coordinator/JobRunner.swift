@@ -19,9 +19,11 @@ struct JobRunner: Sendable {
     /// Opens the source: a wrong source is said before a wrong target.
     func openSource() throws(Failure) -> ExportPlanner { try ExportPlanner(order, interrupt: interrupt) }
 
-    func openOutput() throws(Failure) -> PartialFile {
+    /// - Parameter willCreate: told the temporary name before there is such a file.
+    func openOutput(willCreate: (String) -> Void = { _ in }) throws(Failure) -> PartialFile {
         do {
-            return try PartialFile(target: order.destination, overwrites: order.overwrite)
+            return try PartialFile(
+                target: order.destination, overwrites: order.overwrite, willCreate: willCreate)
         } catch {
             throw Failure(error, role: .output)
         }
@@ -73,15 +75,13 @@ struct JobRunner: Sendable {
     // MARK: Proof
 
     /// Proves the output against the source, and only then gives it its name.
-    /// - Parameters:
-    ///   - spool: holds the encoded segments; `nil` where the picture was copied.
-    ///   - willCommit: called between the two.
+    /// - Parameter willCommit: called between the two.
     func finish(
-        _ plan: PlannedExport, stitch: StitchResult, spool: Spool?, output: PartialFile,
+        _ plan: PlannedExport, stitch: StitchResult, output: PartialFile,
         willCommit: (JobReport.Proof) throws(Failure) -> Void = { _ in }
     ) throws(Failure) -> JobReport.Proof {
         output.startSync()
-        let verdict = try prove(plan, stitch: stitch, spool: spool, output: output)
+        let verdict = try prove(plan, stitch: stitch, output: output)
         let proof = verdict.proof
         guard proof.pass else {
             output.discard()
@@ -97,15 +97,14 @@ struct JobRunner: Sendable {
     }
 
     private func prove(
-        _ plan: PlannedExport, stitch: StitchResult, spool: Spool?, output: PartialFile
+        _ plan: PlannedExport, stitch: StitchResult, output: PartialFile
     ) throws(Failure) -> ExportProof.Verdict {
         try plan.refuse(losses: stitch.losses)
         var verdict = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
             slack: stitch.largestMove, isCopy: plan.stitch.copiesPicture, interrupt: interrupt
         ).verdict(segmentCount: plan.segments.count) { (index) throws(Failure) in
-            guard let spool else { return stitch.copiedTimes[index] }
-            return try spool.openSegment(index).presentationTimes.sorted()
+            stitch.segmentTimes[index]
         }
         var proof = verdict.proof
         // The file holds what the segments held; whether those held what the source holds was seen while stitching.
@@ -159,12 +158,14 @@ struct JobRunner: Sendable {
         report.wallSeconds = Double(end &- began) / 1e9
         report.encodeSeconds = leases.encodeSeconds
         report.slots = slots
+        report.sourceAccess = leases.sourceAccess.isEmpty ? nil : leases.sourceAccess
         if report.wallSeconds > 0 {
             report.efficiency = min(1, report.encodeSeconds / (report.wallSeconds * Double(max(1, slots))))
         }
         report.tailSeconds = Double(end &- lastArrival) / 1e9
         report.warnings = plan.warnings + stitch.warnings + leases.warnings
         report.losses = plan.losses + stitch.losses
+        report.damage = stitch.damage
         report.videoHash = stitch.videoHash
         report.proof = proof
         report.outputBytes = stitch.bytes

@@ -20,11 +20,18 @@ struct JobRuntime {
     let telemetry: Telemetry
     /// Recipes of segments that were rerun with other settings.
     var recipes: [Int: EncodeRecipe] = [:]
+    /// Segments that only one node may run.
+    var nodes: [Int: String] = [:]
     /// What the recipe makes of the reference frames; `nil` until the first slot has shown it.
     var fingerprint: String?
+    /// What the first result brought, which all segments with the job's own recipe must bring, too.
+    var parameterSets: ParameterSets?
+    /// Nodes whose results brought others.
+    var dissenters: Set<String> = []
     /// Frames and compressed bytes of the accepted segments.
-    var acceptedFrames = 0
-    var acceptedBytes: Int64 = 0
+    private(set) var acceptedFrames = 0
+    private(set) var acceptedBytes: Int64 = 0
+    private var accepted: [Int: (frames: Int, bytes: Int64)] = [:]
     /// Seconds that accepted attempts took on their slots, and where they went.
     var encodeSeconds = 0.0
     var stages = StageSeconds()
@@ -33,6 +40,8 @@ struct JobRuntime {
     var earlierAttempts = 0
     /// Slots that have finished a segment.
     var workers: Set<SlotPlace> = []
+    /// How each node that was given a lease gets the source.
+    var sourceAccess: [String: ClusterProtocol.Lease.Access] = [:]
 
     /// Segments that were given up, with the reason.
     var failed: [(segment: Int, failure: Failure)] = []
@@ -65,11 +74,24 @@ struct JobRuntime {
 
     func recipe(ofSegment index: Int) -> EncodeRecipe { recipes[index] ?? recipe }
 
+    mutating func accept(_ segment: Int, frames: Int, bytes: Int64) {
+        withdraw(segment)
+        accepted[segment] = (frames, bytes)
+        acceptedFrames += frames
+        acceptedBytes += bytes
+    }
+
+    /// The segment is to be made anew.
+    mutating func withdraw(_ segment: Int) {
+        guard let old = accepted.removeValue(forKey: segment) else { return }
+        acceptedFrames -= old.frames
+        acceptedBytes -= old.bytes
+    }
+
     /// Counts what an earlier run has finished.
     mutating func count(_ finished: some Sequence<AcceptedSegment>) {
         for segment in finished {
-            acceptedFrames += segment.frames
-            acceptedBytes += segment.bytes
+            accept(segment.index, frames: segment.frames, bytes: segment.bytes)
             encodeSeconds += segment.encodeSeconds
             workers.insert(SlotPlace(segment.worker))
         }
@@ -94,8 +116,10 @@ struct OpenLease {
     let receiver: SegmentReceiver
     let began = Clock.now
     var progress: ClusterProtocol.Progress?
-    var nextSequence = 0
-    var nextOffset: Int64 = 0
+    var chunks = ChunkSequence()
+    var window = CreditWindow(size: OpenLease.credit)
+    /// The number of the source's stream that the slot asked for last.
+    var stream: Int?
     var result: SegmentResult?
     /// Of the stored result's file.
     var fileHash: String?
@@ -104,6 +128,15 @@ struct OpenLease {
         self.grant = grant
         self.spool = spool
         receiver = SegmentReceiver(spool: spool, segment: grant.segment, lease: grant.lease.number)
+    }
+
+    /// Bytes of a lease's samples that may be on the way or wait for the disk.
+    static let credit: Int64 = 8 << 20
+
+    /// - Throws: when the slot left something out, repeated it, or sent more than it was granted.
+    mutating func accept(_ chunk: Chunk, bytes: Int) throws(ProtocolError) {
+        try window.receive(bytes)
+        try chunks.accept(chunk, bytes: bytes)
     }
 
     var frames: Int { result?.frames ?? progress?.frames ?? 0 }
@@ -145,14 +178,15 @@ final class SegmentReceiver: @unchecked Sendable {
     }
 
     /// - Returns: the hash of the whole file, and its size.
-    func finish(_ result: SegmentResult, archive: [UInt8], table: [UInt8]) throws(Failure) -> (
-        hash: String, bytes: Int64
-    ) {
+    /// - Parameter times: what the segment owns.
+    func finish(
+        _ result: SegmentResult, archive: [UInt8], table: [UInt8], times: Range<Int64>
+    ) throws(Failure) -> (hash: String, bytes: Int64) {
         let writer = try openWriter()
         self.writer = nil
         do throws(Failure) {
             let hash = try writer.finish(
-                table: table, archive: archive, expectedHash: result.hash, samples: result.samples)
+                table: table, archive: archive, expectedHash: result.hash, samples: result.samples, times: times)
             return (hash, result.bytes + Int64(table.count + archive.count))
         } catch {
             writer.cancel()

@@ -70,8 +70,7 @@ final class JobThread: Sendable {
         let spool = try Spool(directory: directory + "/spool")
         if let report = try committedReport() { return try finished(report) }
         let planner = try runner.openSource()
-        let output = try runner.openOutput()
-        try remember(output)
+        let output = try openOutput()
         var plan = try runner.plan(planner)
         let identity = plan.id
         plan.id = id.text
@@ -79,12 +78,13 @@ final class JobThread: Sendable {
         // A picture that is copied as it is passes through no slot.
         let isCopy = plan.recipe.encoder == "copy"
         let board = isCopy ? nil : try submit(plan, spool: spool)
+        plan.warnings += otherSettings
         let stitch = try runner.stitch(plan, into: output, from: board)
         let (leases, runner) = (isCopy ? LeaseSummary() : summary(), runner)
         let lastArrival = board?.lastArrivalTime ?? Clock.now
         var report: JobReport?
         let finishedPlan = plan
-        _ = try runner.finish(plan, stitch: stitch, spool: isCopy ? nil : spool, output: output) {
+        _ = try runner.finish(plan, stitch: stitch, output: output) {
             (proof) throws(Failure) in
             let made = runner.report(
                 finishedPlan, stitch: stitch, leases: leases, proof: proof, slots: leases.workers, began: began,
@@ -95,6 +95,16 @@ final class JobThread: Sendable {
         }
         guard let report else { throw Failure.interrupted }
         return try finished(report)
+    }
+
+    /// What a reader of the report should know about single segments.
+    private var otherSettings: [String] {
+        order.overrides.filter { $0.settings != nil && !$0.segments.isEmpty }.map { override in
+            let count = override.segments.count
+            return "\(count) segment\(count == 1 ? " was" : "s were") rerun with other settings: "
+                + override.segments.prefix(10).map(String.init).joined(separator: ", ") + (count > 10 ? ", …" : "")
+                + "."
+        }
     }
 
     private func finished(_ report: JobReport) throws(Failure) -> JobReport {
@@ -121,15 +131,24 @@ final class JobThread: Sendable {
     /// Holds the temporary name of the output, so that a run after a crash can remove it.
     private var partialNote: String { directory + "/partial" }
 
-    private func remember(_ output: PartialFile) throws(Failure) {
-        do {
-            try Data(output.path.utf8).write(to: URL(fileURLWithPath: partialNote), options: .atomic)
-        } catch {
+    private func openOutput() throws(Failure) -> PartialFile {
+        var trouble: (any Error)?
+        let output = try runner.openOutput { path in
+            do {
+                try Data(path.utf8).write(to: URL(fileURLWithPath: partialNote), options: .atomic)
+                trouble = nil
+            } catch {
+                trouble = error
+            }
+        }
+        if let trouble {
+            output.discard()
             throw Failure(
-                .storage, "Cannot write \(partialNote): \(error.localizedDescription)",
+                .storage, "Cannot write \(partialNote): \(trouble.localizedDescription)",
                 advice: "Check the disk under the state directory.", retry: .retry, fault: .environment,
                 exitCode: .ioError)
         }
+        return output
     }
 
     /// The report of a run that was killed between its proof and its end, when the output has its name already; else removes
@@ -147,8 +166,10 @@ final class JobThread: Sendable {
         // A name is given by a second link and the removal of the first: both may exist.
         let isCommitted = hasTarget && (!isThere || (from.st_ino == to.st_ino && from.st_dev == to.st_dev))
         if isThere { unlink(partial) }
-        guard let stored, isCommitted, Int64(to.st_size) == stored.outputBytes else { return nil }
-        return stored
+        if let stored, isCommitted, Int64(to.st_size) == stored.outputBytes { return stored }
+        // What was about to be true is not: no later run may take it for that.
+        try store.use { (store) throws(JobStoreError) in try store.updateJob(id, report: nil, at: Clock.wall) }
+        return nil
     }
 
     // MARK: Planning
@@ -157,7 +178,7 @@ final class JobThread: Sendable {
         let id = id
         let fresh = StoredPlan(
             identity: identity, segments: plan.segments, timeBase: plan.recipe.timeBase, duration: plan.duration,
-            expectedFrames: plan.expectedFrames)
+            expectedFrames: plan.expectedFrames, base: RerunBase(plan))
         let source = plan.source
         let known = try store.use { (store) throws(JobStoreError) -> String? in
             if let record = try store.job(id), record.segmentCount > 0,
@@ -180,14 +201,14 @@ final class JobThread: Sendable {
         link.perform { _ in reports.planned(fresh) }
     }
 
-    private func recipes(_ plan: PlannedExport) throws(Failure) -> [Int: EncodeRecipe] {
-        var recipes: [Int: EncodeRecipe] = [:]
+    private func reruns(_ plan: PlannedExport) throws(Failure) -> [Int: RerunRecipe] {
+        var reruns: [Int: RerunRecipe] = [:]
         for override in order.overrides {
-            guard let settings = override.settings else { continue }
-            let recipe = try runner.recipe(settings, like: plan)
-            for segment in override.segments { recipes[segment] = recipe }
+            guard let settings = override.settings, let base = RerunBase(plan) else { continue }
+            let rerun = try RerunRecipe(settings, like: base, interrupt: runner.interrupt)
+            for segment in override.segments { reruns[segment] = rerun }
         }
-        return recipes
+        return reruns
     }
 
     // MARK: Submission
@@ -195,20 +216,28 @@ final class JobThread: Sendable {
     private func submit(_ plan: PlannedExport, spool: Spool) throws(Failure) -> SegmentBoard {
         let id = id
         let finished = try intactSegments(spool: spool)
-        var (progress, attempts) = try store.use { (store) throws(JobStoreError) in
-            (try store.progress(of: id), try store.leases(of: id).count)
+        var (progress, attempts, account) = try store.use { (store) throws(JobStoreError) in
+            (try store.progress(of: id), try store.leases(of: id).count, try JobAccount.lines(of: id, in: store))
         }
         progress.finished = finished.mapValues(\.hash)
         progress.failed = [:]
         progress.state = isPaused ? .paused : attempts > 0 ? .running : .waiting
+        let reruns = try reruns(plan)
         let board = SegmentBoard(spool: spool, finished: finished.mapValues(\.hash))
+        for rerun in reruns.values { board.expect(rerun.mixing) }
+        let link = link
+        board.onDamage { index, failure in link.perform { $0.redo(id, index, failure) } }
         var job = JobRuntime(
             id: id, recipe: plan.recipe, source: plan.source, segments: plan.segments, spool: spool, board: board,
             stallSeconds: order.settings.stallSeconds, telemetry: telemetry)
-        job.recipes = try recipes(plan)
+        job.recipes = reruns.mapValues(\.recipe)
+        for override in order.overrides {
+            for segment in override.segments { job.nodes[segment] = override.node }
+        }
         job.fingerprint = order.fingerprint
         job.count(finished.values)
         job.earlierAttempts = attempts
+        job.warnings = account
         job.goOn = "`weft retry \(id)` tries them again and keeps what is done."
         let spec = runner.spec(plan, id: id, priority: priority)
         let (submitted, known) = (job, progress)

@@ -46,17 +46,19 @@ final class LocalCluster {
             board: board, stallSeconds: order.settings.stallSeconds, telemetry: telemetry)
         runtime.count(job.finished.values)
         let submitted = runtime
-        let spec = runner.spec(plan, id: JobID(plan.id))
+        let id = JobID(plan.id)
+        board.onDamage { index, failure in link.perform { $0.redo(id, index, failure) } }
+        let spec = runner.spec(plan, id: id)
         let progress = JobProgress(state: .running, finished: job.finished.mapValues(\.hash))
         link.perform { $0.submit(submitted, spec: spec, progress: progress) }
         supervisor = NodeSupervisor(
-            .init(executable: order.executable, endpoint: address, node: "local", slots: slots)
+            .init(executable: order.executable, endpoint: address, node: "local", slots: slots, isPrivate: true)
         ) { event in
             switch event {
             case .replaced(let slot, let end):
                 telemetry.repair("Slot \(slot) was replaced: its process \(Self.words(end)).")
             case .unusable(let failure): board.fail(failure)
-            case .drained: break
+            case .drained, .noted: break
             }
         }
     }

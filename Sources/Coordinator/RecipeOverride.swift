@@ -1,34 +1,84 @@
 internal import ClusterProtocol
 internal import Media
-internal import SourceAccess
 internal import MediaTime
+internal import SegmentPlan
+internal import SourceAccess
+internal import Stitching
 
-extension JobRunner {
-    /// The recipe of segments that are rerun with other settings: what a plan with those settings would have.
-    func recipe(_ settings: ExportSettings, like plan: PlannedExport) throws(Failure) -> EncodeRecipe {
-        let demuxer: Demuxer
+/// What a rerun with other settings has to fit: how the other segments of the job are made.
+struct RerunBase: Codable, Sendable {
+    var recipe: EncodeRecipe
+    var source: SourceReference
+    var container: String
+    var first: Segment
+    var seconds: Double
+
+    /// - Returns: `nil` for a job without a picture to encode.
+    init?(_ plan: PlannedExport) {
+        guard let first = plan.segments.first, plan.recipe.encoder != "copy" else { return nil }
+        recipe = plan.recipe
+        source = plan.source
+        container = plan.stitch.container.rawValue
+        self.first = first
+        seconds = plan.duration.seconds
+    }
+}
+
+/// The recipe of segments that are rerun with other settings.
+struct RerunRecipe: Sendable {
+    let recipe: EncodeRecipe
+    /// What the stitch has to reckon with.
+    let mixing: FormatMixing
+
+    /// What a plan with those settings would have. Opens the source and both encoders: blocks.
+    /// - Throws: exit code 64 where its samples cannot be in one track with the others.
+    init(_ settings: ExportSettings, like base: RerunBase, interrupt: InterruptFlag) throws(Failure) {
+        if let change = base.source.changeSincePlanned() { throw change }
+        let pictures = try FirstPictures(base.source, segment: base.first, interrupt: interrupt)
+        let track: Track
         do {
-            demuxer = try Demuxer(location: order.source, interrupt: interrupt)
-        } catch {
+            let demuxer = try Demuxer(location: base.source.location, interrupt: interrupt)
+            track = try PictureTrack.find(in: demuxer.tracks, of: base.source.location)
+        } catch let error as MediaError {
             throw Failure(error, role: .source)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(.asset, "The source cannot be opened: \(error)")
         }
-        let track = try PictureTrack.find(in: demuxer.tracks, of: order.source)
         let fresh = try RecipeResolver(
-            settings: settings, track: track, container: plan.stitch.container, seconds: plan.duration.seconds,
-            audioBitrate: 0
+            settings: settings, track: track, container: Container(rawValue: base.container), seconds: base.seconds,
+            audioBitrate: 0, pictures: pictures
         ).resolve().recipe
-        let base = plan.recipe
-        guard
-            (fresh.encoder, fresh.width, fresh.height, fresh.pixelFormat)
-                == (base.encoder, base.width, base.height, base.pixelFormat)
-        else {
-            throw Failure(
-                .encoder,
-                "A rerun with \(fresh.encoder) at \(fresh.width)×\(fresh.height) does not fit the other segments "
-                    + "(\(base.encoder) at \(base.width)×\(base.height)).",
-                advice: "Keep the encoder and the frame size, or submit the job anew.", fault: .settings,
-                exitCode: .usage)
+        guard fresh.encoder == base.recipe.encoder else {
+            throw Self.unfit("\(fresh.encoder) and \(base.recipe.encoder) do not go together in one track")
         }
-        return fresh
+        do throws(MediaError) {
+            let old = try PicturePath(recipe: base.recipe, picture: SourcePicture(track)).makeEncoder().format
+            let new = try PicturePath(recipe: fresh, picture: SourcePicture(track)).makeEncoder().format
+            switch old.joining(new) {
+            // Some encoders know their parameter sets only with the first picture.
+            case .equal: mixing = .allowed
+            case .inBand: mixing = .expected
+            case .impossible(let difference):
+                let sizes = (old.width, old.height) == (new.width, new.height) ? "" : Self.sizes(old, new)
+                throw MediaError(.encoder, .invalidSettings, "\(difference) differs\(sizes)")
+            }
+        } catch {
+            if error.reason == .invalidSettings { throw Self.unfit(error.message) }
+            throw Failure(error, role: .encode)
+        }
+        recipe = fresh
+    }
+
+    private static func sizes(_ old: FormatDescription, _ new: FormatDescription) -> String {
+        " (\(new.width)×\(new.height) against \(old.width)×\(old.height))"
+    }
+
+    private static func unfit(_ reason: String) -> Failure {
+        Failure(
+            .encoder, "A rerun with these settings does not fit the other segments: \(reason).",
+            advice: "Keep encoder, frame size, pixel format and profile for a rerun, or submit the job anew.",
+            fault: .settings, exitCode: .usage)
     }
 }

@@ -64,12 +64,18 @@ struct RecipeResolver {
                 format: pictures.format, scan: pictures.scan, masteringDisplay: pictures.masteringDisplay,
                 contentLight: pictures.contentLight, transform: track.transform))
         var first: Failure?
+        var tried: [String] = []
         for encoder in try encoders() {
             do throws(Failure) {
                 return try preflight(encoder, pictures, chain)
             } catch {
                 first = first ?? error
+                tried.append("\(encoder.name) (\(error.log.last ?? error.message))")
             }
+        }
+        // What no encoder can do anything about (a filter, a quality) is said in its own words.
+        if settings.encoder == "hardware", first?.boundary == .encoder || first?.boundary == .hardware {
+            throw noHardware(tried)
         }
         throw first ?? unknownEncoder(settings.encoder)
     }
@@ -96,6 +102,7 @@ struct RecipeResolver {
             default: [settings.encoder]
             }
         let found = names.compactMap { EncoderCatalog.encoder(named: $0) }
+        if found.isEmpty, settings.encoder == "hardware" { throw noHardware([]) }
         guard !found.isEmpty else { throw unknownEncoder(settings.encoder) }
         if found.count == 1, !["auto", "software", "hardware"].contains(settings.encoder) {
             guard found[0].mediaType == .video else {
@@ -107,10 +114,20 @@ struct RecipeResolver {
         return found
     }
 
+    private func noHardware(_ tried: [String]) -> Failure {
+        let kinds = EncoderCatalog.hardwareNames(of: codecName).joined(separator: ", ")
+        let looked =
+            tried.isEmpty
+            ? "This FFmpeg has none of \(kinds)." : "Tried: \(tried.joined(separator: "; "))."
+        return Failure(
+            .hardware, "No hardware encoder for \(codecName) works on this machine. \(looked)",
+            advice: "`weft capabilities` lists the encoders that work here; --encoder auto takes one of them.",
+            fault: .settings, exitCode: .usage)
+    }
+
     private func unknownEncoder(_ name: String) -> Failure {
         let message =
             switch name {
-            case "hardware": "No hardware encoder for \(codecName) works on this machine."
             case "auto", "software": "This FFmpeg has no encoder for \(codecName)."
             default: "This FFmpeg has no encoder “\(name)”."
             }
@@ -130,6 +147,7 @@ struct RecipeResolver {
                 advice: "Choose another --video-codec, or a target name such as .mkv or .mov.", fault: .settings,
                 exitCode: .usage)
         }
+        try checkQuality(of: encoder.name)
         let dynamic = try DynamicCarriage(
             pictures, sourceCodec: track.format.codecName, chain: chain, container: container, encoder: encoder.name,
             codec: encoder.codecName, allowed: settings.allowedLosses)
@@ -151,7 +169,7 @@ struct RecipeResolver {
             recipe.setStaticHDR(carriage)
             recipe.carriesHDR10Plus = dynamic.carriesHDR10Plus
             recipe.carriesDolbyVision = dynamic.carriesDolbyVision
-            let path = PicturePath(recipe: recipe, track: track)
+            let path = PicturePath(recipe: recipe, picture: SourcePicture(track))
             _ = try path.makeGraph(for: path.initialFormat())
             let session = try path.makeEncoder()
             return ResolvedPicture(
@@ -214,6 +232,23 @@ struct RecipeResolver {
             if encoder.name == "libsvtav1" { options["crf"] = "35" }
         }
         return options.merging(settings.encoderOptions) { _, stated in stated }
+    }
+
+    /// Scales of constant quality, as the encoders' own manuals give them.
+    private static let qualities: [String: ClosedRange<Double>] = [
+        "libx264": 0...51, "libx265": 0...51, "libsvtav1": 0...63, "libvpx-vp9": 0...63, "libaom-av1": 0...63,
+    ]
+
+    private func checkQuality(of encoder: String) throws(Failure) {
+        guard case .quality(let value) = settings.rate, let range = Self.qualities[encoder], !range.contains(value)
+        else {
+            return
+        }
+        let text = value == value.rounded() ? String(Int(value)) : String(value)
+        throw Failure(
+            .encoder,
+            "--quality \(text) is not on the scale of \(encoder): \(Int(range.lowerBound)) (best) to \(Int(range.upperBound)).",
+            advice: "Choose a number on that scale; lower is better.", fault: .settings, exitCode: .usage)
     }
 
     private func bitrate() throws(Failure) -> Int64 {

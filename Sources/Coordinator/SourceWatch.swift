@@ -1,19 +1,28 @@
 internal import ClusterProtocol
+internal import Foundation
 internal import SourceAccess
 
 extension SourceReference {
-    /// Reads the file's fingerprint again. Blocks on the disk.
-    /// - Returns: why the source is no longer what was planned; `nil` while it is (or is a URL, which has no fingerprint).
-    func changeSincePlanned() -> Failure? {
-        guard !location.contains("://") else { return nil }
-        let found: Fingerprint
+    /// Whether the source is still what was planned, on the machine that planned it. Blocks on the disk or the network.
+    ///
+    /// - Parameter isThorough: read the fingerprint again; else only the file's size and time are looked at.
+    /// - Returns: why it is not; `nil` while it is.
+    func changeSincePlanned(isThorough: Bool = true) -> Failure? {
         do {
-            found = try Fingerprint.of(path: location)
+            if !isThorough {
+                guard let found = try Fingerprint.glance(at: location) else { return nil }
+                let isSame = found.size == fingerprint.size && found.modified == fingerprint.modified
+                return isSame ? nil : changed
+            }
+            let found = try Fingerprint.of(location)
+            return found == fingerprint ? nil : changed
         } catch {
             return error
         }
-        guard found.hash != fingerprint.hash || found.size != fingerprint.size else { return nil }
-        return Failure(
+    }
+
+    private var changed: Failure {
+        Failure(
             .asset, "\(location) changed while it was exported.",
             advice: "Leave the source alone while it is exported, and submit it again.", fault: .source,
             exitCode: .badSource)

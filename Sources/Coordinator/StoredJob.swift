@@ -13,6 +13,8 @@ struct StoredOrder: Codable, Sendable {
     var overrides: [SegmentOverride] = []
     /// What the recipe's encoder makes of the reference frames; the first slot that answered decides.
     var fingerprint: String?
+    /// The file under the target's name is one that this job finished before.
+    var hasOutput: Bool?
 
     /// Only the newest word about a segment counts.
     mutating func add(_ override: SegmentOverride) {
@@ -38,6 +40,8 @@ struct StoredPlan: Codable, Sendable {
     var timeBase: TimeBase
     var duration: MediaTime
     var expectedFrames: Int
+    /// What reruns with other settings have to fit; absent in jobs of earlier versions.
+    var base: RerunBase?
 
     func seconds(of segment: Segment) -> Double {
         Double(segment.end - segment.start) * Double(timeBase.numerator) / Double(timeBase.denominator)

@@ -5,6 +5,8 @@ internal import Synchronization
 package struct ExportSnapshot: Sendable, Hashable {
     package var framesDone = 0
     package var framesExpected = 0
+    /// Nothing counted them beforehand.
+    package var isEstimate = false
     /// Ticks of the picture track covered so far, and in all.
     package var secondsDone = 0.0
     package var secondsTotal = 0.0
@@ -62,4 +64,6 @@ struct LeaseSummary: Sendable, Hashable {
     var warnings: [String] = []
     /// Slots that have finished a segment.
     var workers = 0
+    /// How each node that took part gets the source.
+    var sourceAccess: [String: Lease.Access] = [:]
 }

@@ -13,6 +13,8 @@ struct TrackSelection {
     private(set) var carried: [CarriedTrack] = []
     private(set) var warnings: [String] = []
     private(set) var losses: [String] = []
+    /// What is carried in another form, or beside what one would look for.
+    private(set) var conversions: [String] = []
     /// Source time at which the first carried sound is heard.
     private(set) var earliestStart: MediaTime?
     /// Bits a second of all carried tracks, for a size in bytes.
@@ -26,14 +28,21 @@ struct TrackSelection {
     }
 
     mutating func choose() throws(Failure) {
+        let sounds = try SoundSelection(order.settings, demuxer.tracks, source: order.source)
+        losses += sounds.remarks
+        for track in sounds.chosen { try chooseSound(track) }
         for track in demuxer.tracks where track.index != video.index {
             switch track.mediaType {
-            case .audio: try chooseSound(track)
+            case .audio: continue
             case .subtitle: chooseSubtitle(track)
-            case .video: lose(track, "a second picture track")
-            case .data, .attachment, .unknown: lose(track, "a \(track.mediaType.rawValue) track")
+            case .video: choosePicture(track)
+            case .data: chooseData(track)
+            case .attachment, .unknown: chooseAttachment(track)
             }
         }
+        // Sound that nobody arranged keeps its place among the other tracks.
+        guard order.settings.audioMap == nil, order.settings.audioLanguages == nil else { return }
+        carried.sort { $0.track < $1.track }
     }
 
     private mutating func lose(_ track: Track, _ what: String) {
@@ -108,13 +117,82 @@ struct TrackSelection {
 
     // MARK: Subtitles
 
+    /// Text is converted to what the container holds; pictures of text are copied or lost.
     private mutating func chooseSubtitle(_ track: Track) {
-        if container.canHold(codec: track.format.codecName) {
+        guard order.settings.subtitles != .none else { return }
+        let codec = track.format.codecName
+        if container.canHold(codec: codec) {
             carried.append(CarriedTrack(track: track.index))
+        } else if SubtitleSession.reads(codec: codec), let encoder = container.textEncoder {
+            carried.append(CarriedTrack(track: track.index, textEncoder: encoder))
+            conversions.append("Subtitle track \(track.index) (\(codec)) becomes \(encoder).")
+            if let session = try? SubtitleSession(from: track.format, encoder: encoder, timeBase: track.timeBase),
+                session.styleNames.contains(where: { $0 != "Default" })
+            {
+                losses.append(
+                    "The styles of subtitle track \(track.index) (\(codec)) are not carried: \(encoder) in \(container) "
+                        + "has no named styles and no positions; the text and its times are kept.")
+            }
         } else {
             losses.append(
-                "Track \(track.index) (\(track.format.codecName) subtitles) is not carried: \(container) cannot hold it."
-            )
+                "Track \(track.index) (\(codec) subtitles) is not carried: \(container) cannot hold it."
+                    + (Container.matroska.canHold(codec: codec) ? " Matroska holds it." : ""))
         }
+    }
+
+    // MARK: Pictures, data and attached files
+
+    private mutating func choosePicture(_ track: Track) {
+        let codec = track.format.codecName
+        if track.disposition.contains(.attachedPicture) {
+            let isHeld = container == .matroska || (container.isMovie && ["mjpeg", "png"].contains(codec))
+            guard isHeld else { return lose(track, "a cover picture") }
+            return carried.append(CarriedTrack(track: track.index, isEnclosure: true))
+        }
+        guard !track.isEncrypted, container.canHold(codec: codec) else { return lose(track, "a second picture track") }
+        // A copy can begin at a keyframe only, and where that is, its own index would tell.
+        guard order.settings.start == nil else {
+            return lose(track, "a second picture track, which a part of the source cannot have as a copy")
+        }
+        guard !container.isMatroska || track.segments.isEmpty || !startsInsideGroup(track) else {
+            return lose(track, "a second picture track with an edit list")
+        }
+        carried.append(CarriedTrack(track: track.index))
+        conversions.append("Track \(track.index) (\(codec)), a second picture track, is copied.")
+        expectedBitrate += 1_000_000
+    }
+
+    /// Samples before the edit list's start would be shown where only presentation times are held.
+    private func startsInsideGroup(_ track: Track) -> Bool { (track.startTicks ?? 0) < 0 }
+
+    private mutating func chooseData(_ track: Track) {
+        let tag = track.format.codecTag
+        // Chapters and timecode are carried as such.
+        if tag == "tmcd", container.isMovie || container.isMatroska { return }
+        if ["text", "tx3g"].contains(tag), !demuxer.chapters.isEmpty { return }
+        let isHeld =
+            tag == "gpmd" ? container.isMovie : container == .mpegTS && container.canHold(codec: track.format.codecName)
+        guard isHeld else {
+            let name = tag.isEmpty ? "data" : "'\(tag)' data"
+            return lose(track, "a track of \(name) that \(container) or libavformat has no form for")
+        }
+        carried.append(CarriedTrack(track: track.index))
+    }
+
+    private mutating func chooseAttachment(_ track: Track) {
+        guard container == .matroska, track.mediaType == .attachment, !track.format.extradata.isEmpty else {
+            let name = track.metadata["filename"].map { " “\($0)”" } ?? ""
+            return lose(track, "an attached file\(name)")
+        }
+        carried.append(CarriedTrack(track: track.index, isEnclosure: true))
+    }
+}
+
+extension Container {
+    /// libavcodec's encoder of the container's own text subtitles; `nil` where it has none.
+    fileprivate var textEncoder: String? {
+        if isMovie { return "mov_text" }
+        if self == .webm { return "webvtt" }
+        return self == .matroska ? "subrip" : nil
     }
 }

@@ -10,6 +10,8 @@ enum CodecLog {
         var text: String
         /// Counts up by one a line.
         var number: UInt64
+        /// More than a warning.
+        var isError: Bool
     }
 
     private struct State {
@@ -25,7 +27,7 @@ enum CodecLog {
         av_log_set_level(AV_LOG_WARNING)
         av_log_set_callback { context, level, format, arguments in
             guard level <= AV_LOG_WARNING, let format, let arguments else { return }
-            CodecLog.record(context, format, arguments)
+            CodecLog.record(context, format, arguments, isError: level <= AV_LOG_ERROR)
         }
     }()
 
@@ -38,7 +40,7 @@ enum CodecLog {
     }
 
     private static func record(
-        _ context: UnsafeMutableRawPointer?, _ format: UnsafePointer<CChar>, _ arguments: CVaListPointer
+        _ context: UnsafeMutableRawPointer?, _ format: UnsafePointer<CChar>, _ arguments: CVaListPointer, isError: Bool
     ) {
         var prefix: Int32 = 1
         let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer -> String in
@@ -51,7 +53,9 @@ enum CodecLog {
         state.withLock { state in
             if state.lines.count == capacity { state.lines.removeFirst() }
             state.lines.append(
-                Line(context: UInt(bitPattern: context), thread: currentThread, text: line, number: state.count))
+                Line(
+                    context: UInt(bitPattern: context), thread: currentThread, text: line, number: state.count,
+                    isError: isError))
             state.count += 1
         }
     }
@@ -66,6 +70,15 @@ enum CodecLog {
         return state.withLock { state in
             state.lines.filter { $0.number >= mark && ($0.thread == thread || (key != 0 && $0.context == key)) }
                 .suffix(count).map(\.text)
+        }
+    }
+
+    /// The first error that `context` logged since `mark`.
+    static func firstError(of context: UnsafeRawPointer, since mark: UInt64) -> String? {
+        let key = UInt(bitPattern: context)
+        return state.withLock { state in
+            guard state.count > mark else { return nil }
+            return state.lines.first { $0.number >= mark && $0.isError && $0.context == key }?.text
         }
     }
 }

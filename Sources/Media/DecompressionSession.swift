@@ -40,6 +40,8 @@ public final class DecompressionSession {
     private let packet: UnsafeMutablePointer<AVPacket>
     private let outputsCorruptFrames: Bool
     private var isDrained = false
+    /// The decoder's own words about the sample that was sent last, where it called something wrong with it.
+    public private(set) var complaint: String?
     /// Times of samples that must give no picture, for decoders that do not look at the flag themselves (libdav1d).
     private var discarded: [Int64] = []
 
@@ -97,6 +99,7 @@ public final class DecompressionSession {
         }
         context.pointee.thread_count = threads
         context.pointee.pkt_timebase = AVRational(timeBase)
+        if format.mediaType == .video { context.pointee.get_buffer2 = NeutralBuffers.allocate }
         // With less, pictures that come later than the decoder expected would be dropped as out of order.
         context.pointee.has_b_frames = max(context.pointee.has_b_frames, Int32(clamping: format.reorderDepth))
         // H.264 streams need not say how far they reorder (§E.2.1 bitstream_restriction_flag). libavcodec then guesses low and
@@ -134,6 +137,9 @@ public final class DecompressionSession {
         packet.pointee.duration = sample.duration
         packet.pointee.time_base = AVRational(timeBase)
         if sample.isDiscarded, let pts = sample.pts { discarded.append(pts) }
+        let mark = CodecLog.mark
+        complaint = nil
+        defer { complaint = CodecLog.firstError(of: context, since: mark) }
 
         var status = avcodec_send_packet(context, packet)
         if status == weft_averror(EAGAIN) {

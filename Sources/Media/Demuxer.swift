@@ -142,6 +142,28 @@ package final class Demuxer {
         }
     }
 
+    /// The picture of a track with `.attachedPicture`; there from the opening on.
+    package func attachedPicture(ofTrack index: Int) -> Sample? {
+        guard tracks.indices.contains(index), let stream = stream(index), stream.pointee.attached_pic.size > 0,
+            let packet = av_packet_clone(&stream.pointee.attached_pic)
+        else { return nil }
+        return Sample(adopting: packet, track: index, format: formats[index], timeBase: tracks[index].timeBase)
+    }
+
+    /// The file stops before what its own tables name: why, and how many bytes are not there. Known once reading came to the end.
+    package private(set) var cutOff: MediaError?
+
+    /// As `readSample`, but damage that ends the reading is its end; `cutOff` then tells of it.
+    package func readToEnd() throws(MediaError) -> Sample? {
+        do {
+            return try readSample()
+        } catch {
+            guard error.reason == .invalidData else { throw error }
+            cutOff = error
+            return nil
+        }
+    }
+
     /// Moves to the last random access point at or before `ticks` (units of the track's time base).
     ///
     /// MP4 compares decode times, Matroska presentation times; what follows is in decode order from a sync sample.

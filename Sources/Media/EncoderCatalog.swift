@@ -56,8 +56,11 @@ public enum EncoderCatalog {
 
     /// The hardware encoders to try for a codec, best first, as far as this build has them. Opening may still fail.
     public static func hardwareEncoders(of codecName: String) -> [String] {
-        hardwareKinds.map { "\(codecName)_\($0)" }.filter { byName[$0] != nil }
+        hardwareNames(of: codecName).filter { byName[$0] != nil }
     }
+
+    /// What libavcodec calls hardware encoders of the codec, whether or not this build has them.
+    public static func hardwareNames(of codecName: String) -> [String] { hardwareKinds.map { "\(codecName)_\($0)" } }
 
     /// The first software encoder of the codec that this build has.
     public static func defaultEncoder(for codecName: String) -> String? { softwareEncoders(of: codecName).first }
@@ -86,6 +89,16 @@ public enum EncoderCatalog {
     private static let hardwareKinds = ["nvenc", "qsv", "videotoolbox", "vaapi", "amf", "vulkan", "v4l2m2m"]
 
     // MARK: From libavcodec
+
+    /// Whether the encoder puts a frame's closed captions into the bit stream.
+    package static func writesCaptions(_ name: String) -> Bool {
+        guard let codec = avcodec_find_encoder_by_name(name), var options = codec.pointee.priv_class else {
+            return false
+        }
+        return withUnsafeMutablePointer(to: &options) {
+            av_opt_find($0, "a53cc", nil, 0, AV_OPT_SEARCH_FAKE_OBJ) != nil
+        }
+    }
 
     private static func describe(_ codec: UnsafePointer<AVCodec>) -> Encoder {
         let name = String(cString: codec.pointee.name)

@@ -81,6 +81,8 @@ public struct FormatDescription: Sendable, Hashable {
 
     /// Samples a second; 0 for non-audio.
     public var sampleRate: Int { Int(parameters.pointee.sample_rate) }
+    /// Channels of sound; 0 for a picture.
+    public var channelCount: Int { max(0, Int(parameters.pointee.ch_layout.nb_channels)) }
 
     /// Audio samples at the start that are not meant to be heard (encoder delay, pre-skip), where the format tells.
     public var initialPadding: Int { Int(parameters.pointee.initial_padding) }

@@ -79,6 +79,9 @@ public struct Frame: Sendable {
         native.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 || native.pointee.decode_error_flags != 0
     }
 
+    /// The decoder made parts of it up (error concealment).
+    public var isConcealed: Bool { native.pointee.decode_error_flags != 0 }
+
     public var pictureType: PictureType {
         switch native.pointee.pict_type {
         case AV_PICTURE_TYPE_I: .intra

@@ -39,6 +39,30 @@ package enum MovieEdits {
         }
     }
 
+    /// Clears the flag that has a track shown unless somebody chooses another (ISO/IEC 14496-12 §8.3.2, Track_enabled).
+    package static func disable(track: Int, inFileAt path: String) throws(MediaError) {
+        guard let handle = FileHandle(forUpdatingAtPath: path) else {
+            throw MediaError(.storage, .other, "\(path) cannot be opened again.")
+        }
+        defer { try? handle.close() }
+        do {
+            let size = Int(clamping: try handle.seekToEnd())
+            guard let moov = try child("moov", in: 0..<size, handle),
+                let trak = try children(in: moov, handle).filter({ $0.type == "trak" }).dropFirst(track).first?.body,
+                let header = try child("tkhd", in: trak, handle)
+            else { throw unsuited }
+            var bytes = try read(header.lowerBound..<(header.lowerBound + 4), handle)
+            guard bytes.count == 4 else { throw unsuited }
+            bytes[3] &= 0xFE
+            try handle.seek(toOffset: UInt64(header.lowerBound))
+            try handle.write(contentsOf: Data(bytes))
+        } catch let error as MediaError {
+            throw error
+        } catch {
+            throw MediaError(.storage, .other, "The track's header in \(path) could not be written: \(error)")
+        }
+    }
+
     private static func cut(_ track: Int, _ priming: Int64, _ file: FileHandle) throws {
         let size = Int(clamping: try file.seekToEnd())
         guard let moov = try child("moov", in: 0..<size, file),

@@ -68,7 +68,10 @@ package final class Muxer {
         sampleAspectRatio: Rational? = nil, codecTag: String? = nil
     ) throws(MediaError) -> Int {
         try require(.open, "A track can be added only before the header.")
-        guard container.canHold(codec: format.codecName) else {
+        // A Matroska attachment is a file of any kind.
+        guard
+            container.canHold(codec: format.codecName) || (format.mediaType == .attachment && container == .matroska)
+        else {
             throw MediaError(.format, .unsupported, "\(container) cannot hold \(format.codecName).")
         }
         guard let stream = avformat_new_stream(context, nil), let parameters = stream.pointee.codecpar else {
@@ -98,7 +101,7 @@ package final class Muxer {
         return Int(stream.pointee.index)
     }
 
-    /// Tags of the whole file. What a container generates itself, and the date of creation, are left out.
+    /// Tags of the whole file. What a container generates itself is left out.
     package func set(metadata: Metadata) throws(MediaError) {
         try require(.open, "Tags can be set only before the header.")
         av_dict_free(&context.pointee.metadata)
@@ -116,9 +119,9 @@ package final class Muxer {
         }
     }
 
-    /// Tags that describe the source file rather than the content. A date would make two equal exports differ.
+    /// Tags that describe the source file rather than the content.
     private static let generatedKeys: Set = [
-        "creation_time", "major_brand", "minor_version", "compatible_brands",
+        "major_brand", "minor_version", "compatible_brands",
     ]
 
     private static func attach(_ attachment: Attachment, to stream: UnsafeMutablePointer<AVStream>) throws(MediaError) {

@@ -15,8 +15,9 @@ package final class PartialFile {
     private var isOpen = true
     private var earlySync: EarlySync?
 
+    /// - Parameter willCreate: told the temporary name before there is such a file, so that one who is killed has noted it.
     /// - Throws: `.alreadyExists`, `.notFound` (no such directory), `.notPermitted`, `.noSpace`.
-    package init(target: String, overwrites: Bool) throws(MediaError) {
+    package init(target: String, overwrites: Bool, willCreate: (String) -> Void = { _ in }) throws(MediaError) {
         self.target = target
         self.overwrites = overwrites
         let directory = Self.directory(of: target)
@@ -35,6 +36,7 @@ package final class PartialFile {
         for _ in 0..<100 {
             let suffix = String(random.next() % 2_176_782_336, radix: 36)
             let candidate = "\(directory)/.\(stem).weft-\(suffix).part"
+            willCreate(candidate)
             let descriptor = open(candidate, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o666)
             if descriptor >= 0 {
                 close(descriptor)
@@ -76,6 +78,13 @@ package final class PartialFile {
         }
         isOpen = false
         try Self.sync(Self.directory(of: target))
+    }
+
+    /// Removes the temporary file for now: whoever writes it makes it again. That it can be made is known, and a process that is
+    /// killed before it has written anything leaves nothing.
+    package func vacate() {
+        guard isOpen, !path.isEmpty else { return }
+        unlink(path)
     }
 
     /// Removes the temporary file; nothing after `commit`.

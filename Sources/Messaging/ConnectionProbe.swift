@@ -11,6 +11,8 @@ package enum ConnectionProbe {
         case unauthorized
         /// The other side wants a key and we have none, or the other way round, or it is no coordinator.
         case mismatched
+        /// Every connection ended in its handshake: somebody takes connections and wants none of us.
+        case broken
     }
 
     /// Blocks until the first handshake, or for `timeout`.
@@ -33,6 +35,10 @@ package enum ConnectionProbe {
 private final class OutcomeSignal: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private let outcome = Mutex<ConnectionProbe.Outcome?>(nil)
+    private let hasBroken = Atomic<Bool>(false)
+
+    /// Another try may do better.
+    func noteBreak() { hasBroken.store(true, ordering: .relaxed) }
 
     func send(_ value: ConnectionProbe.Outcome) {
         outcome.withLock { if $0 == nil { $0 = value } }
@@ -41,7 +47,7 @@ private final class OutcomeSignal: Sendable {
 
     func wait(_ timeout: Duration) -> ConnectionProbe.Outcome? {
         _ = semaphore.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds)))
-        return outcome.withLock { $0 }
+        return outcome.withLock { $0 } ?? (hasBroken.load(ordering: .relaxed) ? .broken : nil)
     }
 }
 
@@ -57,6 +63,7 @@ private final class ProbeHandler: EndpointHandler {
         case .connected: signal.send(.connected)
         case .unauthorized: signal.send(.unauthorized)
         case .handshakeFailed: signal.send(.mismatched)
+        case .handshakeBroken: signal.noteBreak()
         case .disconnected: break
         }
     }

@@ -32,6 +32,9 @@ package struct ConnectionEvent: Hashable, Sendable {
         case unauthorized(Int32)
         /// The peer does not speak the same security mechanism, proved another key, or is no ZeroMQ peer.
         case handshakeFailed
+        /// The connection ended in the middle of the handshake. So do servers that cannot read what our key says; and so does
+        /// whatever stands before a coordinator that is not there yet (a tunnel, a proxy), so it is worth another try.
+        case handshakeBroken
     }
 
     package let kind: Kind

@@ -37,7 +37,8 @@ final class SocketMonitor {
         case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: return .connected
         case ZMQ_EVENT_DISCONNECTED: return .disconnected
         case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: return .unauthorized(value)
-        case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL, ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: return .handshakeFailed
+        case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL: return .handshakeFailed
+        case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: return .handshakeBroken
         default: return nil
         }
     }

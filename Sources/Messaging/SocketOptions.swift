@@ -18,7 +18,10 @@ package struct SocketOptions: Sendable {
     /// How long a peer may take for the handshake.
     package var handshakeInterval: Duration = .seconds(10)
     package var reconnectInterval: Duration = .milliseconds(100)
-    package var reconnectMaximum: Duration = .seconds(5)
+    package var reconnectMaximum: Duration = .seconds(3)
+    /// How long one attempt to connect may take. The kernel's own patience is two minutes, with ever longer pauses between its tries
+    /// (tcp(7), tcp_syn_retries): a link that was down for a minute would stay unused for half a minute more.
+    package var connectTimeout: Duration = .seconds(3)
     /// Connections that the kernel queues for a bound address.
     package var backlog: Int32 = 1024
     /// Bytes queued in the endpoint and not yet handed to libzmq: for all peers, and for one. Credit above keeps below it.
@@ -42,6 +45,7 @@ package struct SocketOptions: Sendable {
         try socket.set(ZMQ_HANDSHAKE_IVL, handshakeInterval.milliseconds, "ZMQ_HANDSHAKE_IVL")
         try socket.set(ZMQ_RECONNECT_IVL, reconnectInterval.milliseconds, "ZMQ_RECONNECT_IVL")
         try socket.set(ZMQ_RECONNECT_IVL_MAX, reconnectMaximum.milliseconds, "ZMQ_RECONNECT_IVL_MAX")
+        try socket.set(ZMQ_CONNECT_TIMEOUT, connectTimeout.milliseconds, "ZMQ_CONNECT_TIMEOUT")
         try socket.set(ZMQ_TCP_KEEPALIVE, Int32(1), "ZMQ_TCP_KEEPALIVE")
         switch type {
         case .router:

@@ -37,6 +37,7 @@ extension Scheduler {
         switch (ending, failure.retry) {
         case (.death, _):
             jobs[j].segments[segment].tries.deaths += 1
+            if failure.fault == .source { jobs[j].segments[segment].tries.crashes += 1 }
         case (.disconnect, _):
             jobs[j].segments[segment].tries.disconnects += 1
             avoidsNode = false
@@ -67,6 +68,17 @@ extension Scheduler {
             final.advice =
                 "This segment kills workers: try other settings or another encoder for it (weft retry --segment)."
             final.retry = .giveUp
+            return final
+        }
+        if tries.crashes >= max(policy.crashBudget, 1) {
+            var final = failure
+            final.message =
+                "\(tries.crashes) workers crashed or hung on this segment, each by itself. The last time: \(failure.message)"
+            final.advice =
+                "The source crashes a codec or a filter here: try another encoder or filter for it (weft retry --segment), or leave "
+                + "this stretch out with --start and --end."
+            final.retry = .giveUp
+            final.fault = .source
             return final
         }
         let isUsedUp =

@@ -66,6 +66,8 @@ package struct JobPolicy: Hashable, Sendable, Codable {
     package var nodeBudget = 3
     /// Slots that died or stalled on it: afterwards the segment is taken for one that kills workers.
     package var deathBudget = 5
+    /// Slots that crashed or hung on it by themselves: once more elsewhere, then the source is to blame.
+    package var crashBudget = 2
     /// Connections that were lost over it. Large: a bad network says little about a segment.
     package var disconnectBudget = 20
     /// Second leases for the segments that are predicted to finish last.

@@ -40,13 +40,16 @@ extension Scheduler {
         }
         guard !progress.state.isOver else { return }
         for open in progress.openLeases where isPending(j, open.segment) || awaits(j, open.segment) {
+            // A slot that is here already came without the lease.
+            let name = SlotName(node: nodePlace(open.worker.node), slot: open.worker.slot)
+            if let s = slotPlaces[name], slots[s].isConnected { continue }
             awayLeases[open.lease] = AwayLease(
                 job: j, segment: open.segment, worker: open.worker, isSpeculative: false, granted: now,
                 wasCharged: false)
             jobs[j].segments[open.segment].awayLeases.append(open.lease)
             removePending(j, open.segment)
             jobs[j].segments[open.segment].awaitsReattach = true
-            awaited[SlotName(node: nodePlace(open.worker.node), slot: open.worker.slot), default: []].append(open.lease)
+            awaited[name, default: []].append(open.lease)
         }
         if !progress.openLeases.isEmpty {
             timers.insert(Timer(at: now + configuration.reattachGrace, kind: .reattachEnd, subject: UInt64(j)))

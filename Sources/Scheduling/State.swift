@@ -58,6 +58,7 @@ struct SegmentRun: Sendable {
         var retries = 0
         var elsewhere = 0
         var deaths = 0
+        var crashes = 0
         var disconnects = 0
         var gaveUp = false
     }

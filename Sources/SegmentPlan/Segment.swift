@@ -14,6 +14,8 @@ package struct Segment: Hashable, Sendable, Codable {
     /// The first keyframe not before the segment's end, `nil` where the track ends. Reading stops after its leading
     /// pictures. A range that ends inside a group ends before it.
     package var next: Keyframe?
+    /// The entry of the segment before: where decoding enters when this one's own turns out to be damaged.
+    package var earlier: Keyframe?
     /// The jumps of the source's clock between the entry and the last sample read, in decode order.
     package var jumps: [TimelineJump] = []
 
@@ -29,7 +31,7 @@ package struct Segment: Hashable, Sendable, Codable {
 
 extension Segment {
     private enum CodingKeys: String, CodingKey {
-        case index, start, end, entry, keyframe, next, jumps
+        case index, start, end, entry, keyframe, next, earlier, jumps
     }
 
     package init(from decoder: any Decoder) throws {
@@ -41,6 +43,7 @@ extension Segment {
             entry: try container.decode(Keyframe.self, forKey: .entry),
             keyframe: try container.decode(Keyframe.self, forKey: .keyframe),
             next: try container.decodeIfPresent(Keyframe.self, forKey: .next))
+        earlier = try container.decodeIfPresent(Keyframe.self, forKey: .earlier)
         // Plans of before there were jumps lack them.
         jumps = try container.decodeIfPresent([TimelineJump].self, forKey: .jumps) ?? []
     }

@@ -86,6 +86,7 @@ package struct SegmentPlan: Hashable, Sendable, Codable {
             Segment(
                 index: segments.count, start: current.start, end: end, entry: current.entry,
                 keyframe: current.keyframe, next: next))
+        for index in segments.indices.dropFirst() { segments[index].earlier = segments[index - 1].entry }
         return segments
     }
 }

@@ -29,7 +29,7 @@ extension KeyframeIndex {
         guard !jumps.isEmpty else { return segments }
         return segments.map { segment in
             var segment = segment
-            let first = segment.entry.ordinal
+            let first = min(segment.entry.ordinal, segment.earlier?.ordinal ?? .max)
             let last = segment.next.map { $0.ordinal + Self.readAhead } ?? .max
             segment.jumps = jumps.filter { $0.ordinal >= first && $0.ordinal <= last }
             return segment

@@ -7,6 +7,8 @@ package struct DynamicMetadata: Sendable, Hashable {
     private(set) var hdr10Plus: [UInt8]?
     /// The Dolby Vision reference processing unit: a whole NAL unit.
     private(set) var dolbyVision: [UInt8]?
+    /// Closed captions: the triplets of `cc_data` (ANSI/CTA-708 §4.3).
+    private(set) var captions: [UInt8]?
 
     /// - Returns: `nil` for a sample that has none of what is wanted.
     package init?(of sample: Sample, hdr10Plus wantsHDR10Plus: Bool, dolbyVision wantsDolbyVision: Bool) {
@@ -26,6 +28,21 @@ package struct DynamicMetadata: Sendable, Hashable {
             }
         }
         if hdr10Plus == nil, dolbyVision == nil { return nil }
+    }
+
+    /// - Returns: `nil` for a picture without captions.
+    package init?(captionsOf frame: Frame) {
+        guard let bytes = frame.attachment(.captions)?.bytes, bytes.count >= 3 else { return nil }
+        captions = bytes
+    }
+
+    /// What the two say of one picture.
+    package func merging(_ other: DynamicMetadata) -> DynamicMetadata {
+        var merged = self
+        merged.hdr10Plus = hdr10Plus ?? other.hdr10Plus
+        merged.dolbyVision = dolbyVision ?? other.dolbyVision
+        merged.captions = captions ?? other.captions
+        return merged
     }
 
     init(hdr10Plus: [UInt8]?, dolbyVision: [UInt8]?) {
@@ -90,6 +107,7 @@ package struct DynamicMetadata: Sendable, Hashable {
             throw MediaError(.format, .unsupported, "The encoder's samples are not packaged with start codes.")
         }
         var result = Array(bytes[..<place])
+        if let captions { result += Self.startCode + Self.message(Self.captionMessage(captions)) }
         if let hdr10Plus { result += Self.startCode + Self.message(hdr10Plus) }
         result += bytes[place...]
         if let dolbyVision { result += Self.startCode + dolbyVision }
@@ -100,6 +118,13 @@ package struct DynamicMetadata: Sendable, Hashable {
                 duration: sample.duration, isSync: sample.isSync, isDiscarded: sample.isDiscarded,
                 attachments: sample.attachments, track: sample.track)
         }
+    }
+
+    /// ATSC A/53 part 4 §6.2.3: United States, ATSC, “GA94”, type 3; as many triplets as one picture can have.
+    private static func captionMessage(_ triplets: [UInt8]) -> [UInt8] {
+        let count = min(31, triplets.count / 3)
+        return [0xB5, 0x00, 0x31, 0x47, 0x41, 0x39, 0x34, 0x03, 0x40 | UInt8(count), 0xFF]
+            + triplets.prefix(count * 3) + [0xFF]
     }
 
     private static let startCode: [UInt8] = [0, 0, 0, 1]

@@ -6,6 +6,24 @@ extension SourceReference.Fingerprint {
     private static let sampledBlocks = 8
     private static let blockSize = 64 << 10
 
+    /// Of a file or a URL.
+    package static func of(_ location: String) throws(Failure) -> SourceReference.Fingerprint {
+        guard !location.contains("://") else { return SourceReference.Fingerprint(size: 0, modified: 0, hash: "") }
+        return try of(path: location)
+    }
+
+    /// Size and time of a file, without its hash; `nil` for a URL.
+    package static func glance(at location: String) throws(Failure) -> (size: Int64, modified: Int64)? {
+        guard !location.contains("://") else { return nil }
+        var status = stat()
+        guard stat(location, &status) == 0 else { throw Failure.sourceUnreadable(location, errno: errno) }
+        return (Int64(status.st_size), nanoseconds(status))
+    }
+
+    private static func nanoseconds(_ status: stat) -> Int64 {
+        Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+    }
+
     /// Reads at most 512 KiB of the file, whatever its size.
     package static func of(path: String) throws(Failure) -> SourceReference.Fingerprint {
         // A pipe would otherwise wait for its writer here, beyond the reach of Ctrl-C.
@@ -38,8 +56,7 @@ extension SourceReference.Fingerprint {
             guard count >= 0 else { throw Failure.sourceUnreadable(path, errno: errno) }
             buffer.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         }
-        let modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
-        return SourceReference.Fingerprint(size: size, modified: modified, hash: hash.finish())
+        return SourceReference.Fingerprint(size: size, modified: nanoseconds(status), hash: hash.finish())
     }
 }
 

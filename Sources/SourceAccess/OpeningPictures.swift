@@ -49,11 +49,13 @@ package struct OpeningPictures {
     private mutating func settle() {
         let candidates = held.filter { !$0.isDiscarded && SampleVisibility.isShown($0) }
             .compactMap { $0.pts ?? $0.dts }.sorted()
-        let shown = Self.decode(held) ?? Set(candidates.filter { time in keyframe.map { time >= $0.pts } ?? false })
+        let (shown, bad) =
+            Self.decode(held) ?? (Set(candidates.filter { time in keyframe.map { time >= $0.pts } ?? false }), [])
         held = []
         heldBytes = 0
-        let suffix = candidates.reversed().prefix { shown.contains($0) }
-        if let first = suffix.last {
+        // A bad sample in the midst of good ones is damage, which is named where the segment is decoded; the film begins before it.
+        let suffix = candidates.reversed().prefix { shown.contains($0) || bad.contains($0) }
+        if let first = suffix.last(where: { shown.contains($0) }) {
             firstShown = first == candidates.first && firstShown == nil ? nil : first
             isSettled = true
         } else if let keyframe {
@@ -65,18 +67,30 @@ package struct OpeningPictures {
         }
     }
 
-    /// - Returns: the times of the pictures that these samples give; `nil` where there is no decoder for them.
-    private static func decode(_ samples: [Sample]) -> Set<Int64>? {
+    /// - Returns: the times of the pictures that these samples give, and of those that damage took away; `nil` where there is no
+    ///   decoder for them.
+    private static func decode(_ samples: [Sample]) -> (shown: Set<Int64>, bad: Set<Int64>)? {
         guard let first = samples.first,
             let decoder = try? DecompressionSession(format: first.format, timeBase: first.timeBase)
         else { return nil }
         var times: Set<Int64> = []
+        let start = Keyframe(pts: .min, dts: .min, kind: .doubtful)
+        // Not the first segment: there the pictures before the first one shown need no excuse.
+        var ledger = PictureLedger(
+            Segment(index: 1, start: .min, end: .max, entry: start, keyframe: start, next: nil), format: first.format)
         func note(_ frame: Frame) {
-            if let pts = frame.pts { times.insert(pts) }
+            if let pts = ledger.received(frame) { times.insert(pts) }
         }
         // A sample that cannot be decoded shows nothing, and that is the answer.
-        for sample in samples { try? decoder.decode(sample, output: note) }
+        for sample in samples {
+            ledger.sent(sample)
+            do {
+                try decoder.decode(sample, output: note)
+            } catch {
+                ledger.failed(sample, error)
+            }
+        }
         try? decoder.finish(output: note)
-        return times
+        return (times, Set(ledger.losses().map(\.time)))
     }
 }

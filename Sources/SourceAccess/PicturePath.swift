@@ -4,11 +4,11 @@ package import Media
 /// What a recipe makes of a track's pictures: the filter chain and the encoder, built alike wherever it is done.
 package struct PicturePath: Sendable {
     private let recipe: EncodeRecipe
-    private let track: Track
+    private let picture: SourcePicture
 
-    package init(recipe: EncodeRecipe, track: Track) {
+    package init(recipe: EncodeRecipe, picture: SourcePicture) {
         self.recipe = recipe
-        self.track = track
+        self.picture = picture
     }
 
     /// The chain for pictures of this format.
@@ -56,13 +56,13 @@ package struct PicturePath: Sendable {
         if let source = recipe.source {
             return FrameFormat(
                 width: source.width, height: source.height, pixelFormat: source.pixelFormat,
-                timeBase: recipe.timeBase, frameRate: track.averageFrameRate ?? track.realFrameRate,
+                timeBase: recipe.timeBase, frameRate: picture.frameRate,
                 sampleAspectRatio: source.aspect.flatMap { Rational($0) }, colour: ColourDescription(source.colour))
         }
-        guard var format = track.frameFormat else {
+        guard var format = picture.frameFormat else {
             throw MediaError(
                 .format, .unsupported,
-                "Nothing tells the pixel format of track \(track.index) (\(track.format.codecName)).")
+                "Nothing tells the pixel format of the picture (\(picture.format.codecName)).")
         }
         format.timeBase = recipe.timeBase
         return format

@@ -19,6 +19,7 @@ package final class ProgramReader {
     private let wanted: Set<Int>?
     private let isDiscontinuous: Bool
     private let joinsPieces: Bool
+    private let survivesDamage: Bool
     private var clocks: [Int: ProgramClock<Sample>] = [:]
     private var programs: [Int: Int] = [:]
     private var queue: ArraySlice<ProgramClock<Sample>.Placed> = []
@@ -27,8 +28,10 @@ package final class ProgramReader {
     /// - Parameters:
     ///   - demuxer: not yet read.
     ///   - tracks: those whose samples are delivered; `nil` for all.
+    ///   - survivesDamage: a file that is cut off ends where it does (`Demuxer.cutOff`), instead of failing there.
     ///   - joinsPieces: false for a file that is to be one piece, whose jumps are to be seen.
-    package init(_ demuxer: Demuxer, tracks: Set<Int>? = nil, joinsPieces: Bool = true) {
+    package init(_ demuxer: Demuxer, tracks: Set<Int>? = nil, joinsPieces: Bool = true, survivesDamage: Bool = false) {
+        self.survivesDamage = survivesDamage
         self.demuxer = demuxer
         self.joinsPieces = joinsPieces
         wanted = tracks
@@ -51,7 +54,7 @@ package final class ProgramReader {
     /// The next sample of a wanted track in the file's order; `nil` at the end.
     package func next() throws(MediaError) -> Item? {
         guard isDiscontinuous else {
-            while let sample = try demuxer.readSample() {
+            while let sample = try read() {
                 guard wanted?.contains(sample.track) ?? true else { continue }
                 return Item(sample: sample, raw: sample.dts ?? sample.pts, isJump: false)
             }
@@ -67,13 +70,17 @@ package final class ProgramReader {
                     raw: sample.dts ?? sample.pts, isJump: placed.isJump)
             }
             guard !isAtEnd else { return nil }
-            guard let sample = try demuxer.readSample() else {
+            guard let sample = try read() else {
                 isAtEnd = true
                 for program in clocks.keys.sorted() { queue += clocks[program]?.finish() ?? [] }
                 continue
             }
             place(sample)
         }
+    }
+
+    private func read() throws(MediaError) -> Sample? {
+        survivesDamage ? try demuxer.readToEnd() : try demuxer.readSample()
     }
 
     private func place(_ sample: Sample) {

@@ -1,11 +1,11 @@
-internal import Media
-internal import SegmentPlan
+package import Media
+package import SegmentPlan
 
 /// Reads from a sample's own bits whether decoding may really start there; the container's flag alone is not trusted.
-enum RandomAccessPoint {
+package enum RandomAccessPoint {
     /// - Returns: what the sample promises. Codecs without a parser here are taken at the container's word as an open group,
     ///   whose leading pictures are found by their times.
-    static func kind(of sample: Sample) -> Keyframe.Kind {
+    package static func kind(of sample: Sample) -> Keyframe.Kind {
         switch sample.format.codecName {
         case "h264": sample.withUnsafeBytes { h264($0, lengthSize: nalLengthSize(sample.format, offset: 4)) }
         case "hevc": sample.withUnsafeBytes { hevc($0, lengthSize: nalLengthSize(sample.format, offset: 21)) }

@@ -18,6 +18,18 @@ package struct SourceIndex: Hashable, Sendable, Codable {
     package var reorderDepth: Int?
     /// How often the clock of the picture's program was set anew.
     package var clockJumps = 0
+    /// What the file should hold behind its last picture, and does not.
+    package var missingEnd: MissingEnd?
+}
+
+/// The part of a track that its container names although the file stops before it.
+package struct MissingEnd: Hashable, Sendable, Codable {
+    /// Pictures; 0 where nobody knows.
+    package var frames: Int
+    /// Where the track would end, in its ticks; `nil` where nothing tells. For people: a header may be wrong.
+    package var end: Int64?
+    /// One sentence.
+    package var words: String
 }
 
 extension SourceIndex {
@@ -86,13 +98,15 @@ package struct SourceIndexer {
     // MARK: Scan
 
     private func scan(_ demuxer: Demuxer) throws -> SourceIndex {
-        let reader = ProgramReader(demuxer, tracks: [track.index])
+        let reader = ProgramReader(demuxer, tracks: [track.index], survivesDamage: true)
         var builder = KeyframeCollector(timeBase: track.timeBase)
         while let item = try reader.next() { builder.add(item) }
         guard var index = builder.finish(origin: .scan) else { throw noPicture() }
         index.bytesRead = demuxer.bytesRead
         index.bytesTotal = demuxer.byteCount ?? 0
         index.clockJumps = reader.jumps(ofTrack: track.index)
+        index.missingEnd = Self.missingEnd(
+            demuxer, start: index.keyframes.start, end: index.keyframes.end, track.timeBase)
         return index
     }
 
@@ -108,8 +122,9 @@ package struct SourceIndexer {
     private func containerIndex(_ demuxer: Demuxer) throws -> SourceIndex? {
         let access = ContainerAccess(demuxer.containerName)
         guard !access.isDiscontinuous, access.seeking != .bytes, try demuxer.isIndexed(track: track.index),
-            let entries = try demuxer.containerIndex(track: track.index), !entries.isEmpty
+            let all = try demuxer.containerIndex(track: track.index), !all.isEmpty
         else { return nil }
+        let (entries, missing) = Self.present(all, size: demuxer.byteCount)
         let syncs = entries.filter(\.isSync)
         guard let first = syncs.first, let last = entries.last else { return nil }
 
@@ -144,14 +159,47 @@ package struct SourceIndexer {
             keyframes += found.filter { keyframe in !keyframes.contains { $0.pts == keyframe.pts } }
             keyframes.sort { $0.dts < $1.dts }
         }
+        let missingEnd = missing ?? Self.missingEnd(demuxer, start: reading.start, end: reading.end, track.timeBase)
         return SourceIndex(
             keyframes: KeyframeIndex(
                 timeBase: track.timeBase, keyframes: keyframes, start: reading.start, end: reading.end,
                 sampleCount: isMOV ? entries.count { !$0.isDiscarded } : nil, origin: .container),
             undecodable: reading.undecodable, syncSampleCount: syncs.count, bytesRead: demuxer.bytesRead,
             bytesTotal: demuxer.byteCount ?? 0,
-            reorderDepth: nil
+            reorderDepth: nil,
+            missingEnd: missingEnd.map { missing in
+                var missing = missing
+                missing.end = missing.end.map { max($0, reading.end) }
+                return missing
+            }
         ).addingInnerCuts(entries.filter { !$0.isDiscarded }.map { ($0.timestamp, $0.isSync) }, isMOV)
+    }
+
+    /// - Returns: `nil` unless the reading came to an end before the file's own tables say.
+    private static func missingEnd(
+        _ demuxer: Demuxer, start: Int64, end: Int64, _ timeBase: TimeBase
+    ) -> MissingEnd? {
+        demuxer.cutOff.map { cutOff in
+            let promised = demuxer.duration.flatMap { try? $0.ticks(in: timeBase) }.map { $0 &+ start }
+            return MissingEnd(frames: 0, end: promised.flatMap { $0 > end ? $0 : nil }, words: cutOff.message)
+        }
+    }
+
+    /// The entries whose samples begin inside the file. Of one that is cut off the index at its head still names all.
+    private static func present(
+        _ entries: [Demuxer.IndexEntry], size: Int64?
+    ) -> (present: [Demuxer.IndexEntry], missing: MissingEnd?) {
+        guard let size, let first = entries.firstIndex(where: { $0.position >= size }) else { return (entries, nil) }
+        // What lies behind the first missing sample in decode order could only be decoded by luck.
+        let missing = entries[first...]
+        let times = missing.map(\.timestamp)
+        let step = times.count > 1 ? times[times.endIndex - 1] &- times[times.endIndex - 2] : 0
+        return (
+            Array(entries[..<first]),
+            MissingEnd(
+                frames: missing.count { !$0.isDiscarded }, end: times.max().map { $0 &+ max(1, step) },
+                words: "The file is cut off: \(missing.count) samples that its index names are not there.")
+        )
     }
 
     private struct Ends {
@@ -166,7 +214,7 @@ package struct SourceIndexer {
     private func readStart(_ demuxer: Demuxer, isMOV: Bool, first: Demuxer.IndexEntry) throws -> Ends? {
         var collector = KeyframeCollector(timeBase: track.timeBase)
         var count = 0
-        while count < 4_000, let sample = try demuxer.readSample() {
+        while count < 4_000, let sample = try demuxer.readToEnd() {
             guard sample.track == track.index else { continue }
             count += 1
             if let start = collector.firstOwned, let dts = sample.dts, dts > start, collector.isLeadingSettled { break }
@@ -193,7 +241,7 @@ package struct SourceIndexer {
         } else {
             try demuxer.seek(track: track.index, toTicks: lastSync.timestamp)
         }
-        while let sample = try demuxer.readSample() {
+        while let sample = try demuxer.readToEnd() {
             guard sample.track == track.index, !sample.isDiscarded, let pts = sample.pts else { continue }
             reading.last.add(pts, duration: sample.duration)
         }
@@ -229,7 +277,7 @@ package struct SourceIndexer {
         try demuxer.seek(track: track.index, toTicks: entry.timestamp)
         var found: Keyframe?
         var patience = 512
-        while patience > 0, let sample = try demuxer.readSample() {
+        while patience > 0, let sample = try demuxer.readToEnd() {
             guard sample.track == track.index else { continue }
             patience -= 1
             guard let pts = sample.pts ?? sample.dts else { continue }

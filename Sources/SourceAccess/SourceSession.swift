@@ -7,8 +7,9 @@ package import SegmentPlan
 /// segments would cost more than the work.
 ///
 /// Used from one thread.
-package final class SourceSession {
+package final class SourceSession: SegmentSource {
     package let track: Track
+    package var picture: SourcePicture { SourcePicture(track) }
     private let reference: SourceReference
     /// Stops the reading, for good: the session is of no use afterwards.
     package let interrupt: InterruptFlag
@@ -84,7 +85,7 @@ package final class SourceSession {
         self.segment = segment
         self.goesOn = goesOn
         sawNext = false
-        jumps = segment.jumps[...]
+        jumps = segment.jumps.filter { $0.ordinal >= segment.entry.ordinal }[...]
         do {
             try position(at: segment.entry)
             setClock(at: segment.entry)
@@ -169,7 +170,8 @@ package final class SourceSession {
             pushedBack = nil
             return item
         }
-        while let sample = try demuxer.readSample() {
+        // What is not there any more (a file that is cut off) has been left out of the plan, too.
+        while let sample = try demuxer.readToEnd() {
             guard sample.track == track.index else { continue }
             defer { ordinal = ordinal.map { $0 + 1 } }
             return PositionedSample(sample: sample, ordinal: ordinal)

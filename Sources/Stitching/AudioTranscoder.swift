@@ -23,6 +23,7 @@ final class AudioTranscoder {
     /// In samples of the output, on the source's time line: the end of what the encoder was given.
     private var encodedEnd: Int64?
     private var origin: Int64 = 0
+    private var losses = SoundLosses()
 
     init(
         track: Track, encoding: CarriedTrack.AudioEncoding, start: MediaTime?, end: MediaTime?
@@ -93,7 +94,10 @@ final class AudioTranscoder {
             try decoder.decode(sample) { (frame) throws(MediaError) in try place(frame, output) }
         } catch {
             // A damaged packet is a gap, and gaps are filled; the rest of the track is not lost for it.
-            guard error.reason == .invalidData else { throw Failure(error, role: .encode) }
+            guard error.reason == .invalidData || (error.boundary == .decoder && position != nil) else {
+                throw Failure(error, role: .encode)
+            }
+            losses.failed(sample)
         }
     }
 
@@ -105,6 +109,12 @@ final class AudioTranscoder {
         } catch {
             throw Failure(error, role: .encode)
         }
+    }
+
+    /// What was silenced because of damage, on the output's time line.
+    func damage(of track: Track) -> [JobReport.Damage] {
+        guard let zero = try? MediaTime(ticks: origin, in: decoder.timeBase) else { return [] }
+        return losses.ranges(of: track.index, zero: zero)
     }
 
     // MARK: Placing
@@ -131,7 +141,10 @@ final class AudioTranscoder {
         let begin = max(time, first, position ?? .min)
         let stop = min(time + Int64(frame.sampleCount), limit)
         guard begin < stop else { return }
-        if let position, begin > position { try fill(from: position, to: begin, format, output) }
+        if let position, begin > position {
+            losses.filled(from: position, to: begin, unit)
+            try fill(from: position, to: begin, format, output)
+        }
         position = stop
         let part = try frame.sound(Int(begin - time)..<Int(stop - time))
         try feed(part.retimed(pts: begin, duration: stop - begin, timeBase: unit), output)

@@ -2,12 +2,20 @@
 package struct CarriedTrack: Hashable, Sendable, Codable {
     /// Index of the track in the source.
     package var track: Int
-    /// `nil`: the samples are copied.
+    /// Sound is encoded; `nil` where the samples are copied.
     package var encoding: AudioEncoding?
+    /// Text subtitles are converted by this libavcodec encoder; `nil` where the samples are copied.
+    package var textEncoder: String?
+    /// The track has no time line: an attached file or a cover picture.
+    package var isEnclosure: Bool
 
-    package init(track: Int, encoding: AudioEncoding? = nil) {
+    package init(
+        track: Int, encoding: AudioEncoding? = nil, textEncoder: String? = nil, isEnclosure: Bool = false
+    ) {
         self.track = track
         self.encoding = encoding
+        self.textEncoder = textEncoder
+        self.isEnclosure = isEnclosure
     }
 
     package struct AudioEncoding: Hashable, Sendable, Codable {

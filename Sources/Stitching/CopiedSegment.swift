@@ -10,7 +10,7 @@ final class CopiedSegment: SegmentContent {
     let presentationTimes: [Int64]
     /// Without the samples that are only referred to (`SampleVisibility`): they are written, but are no frames.
     let shownTimes: [Int64]
-    let unshownTimes: [Int64] = []
+    let damage = SampleTable.Damage()
     private let samples: [Sample]
 
     /// - Parameter samples: in decode order, each with a presentation time.

@@ -39,14 +39,16 @@ package struct OutputContainer: Sendable {
     /// libavformat's options for this job.
     ///
     /// - Parameter indexScale: multiplies the estimate of the index, after it once proved too small.
-    func options(job: StitchJob, indexScale: Int, timeBases: [TimeBase], carriedSamples: Int) -> [String: String] {
+    func options(
+        job: StitchJob, indexScale: Int, timeBases: [TimeBase], carriedSamples: Int, enclosedBytes: Int = 0
+    ) -> [String: String] {
         // libavformat writes Dolby Vision's configuration record only when told that it may.
         let isDolby = (job.pictureAttachments ?? []).contains { $0.kind == .dolbyVision }
         let strictness = isDolby ? ["strict": "unofficial"] : [:]
         guard container.isMovie else { return strictness }
         var options = [
-            "movflags": "+write_colr",
-            "moov_size": "\(min(Int(Int32.max), indexBytes(job, carriedSamples) * indexScale))",
+            "movflags": "+write_colr" + (job.usesMetadataKeys ? "+use_metadata_tags" : ""),
+            "moov_size": "\(min(Int(Int32.max), indexBytes(job, carriedSamples) * indexScale + enclosedBytes))",
         ]
         options["video_track_timescale"] = "\(videoTimeBase(job.timeBase).denominator)"
         // The movie's own unit rounds edit lists unless it holds every track's (ISO/IEC 14496-12 §8.6.6).
@@ -61,6 +63,7 @@ package struct OutputContainer: Sendable {
         let tracks = 1 + job.carried.count
         let text =
             job.metadata.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 64 }
+            + job.trackTags.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.value.utf8.count + 64 } }
             + job.chapters.reduce(0) { $0 + 512 + ($1.title?.utf8.count ?? 0) * 2 }
         return max(0, min(1_000_000_000, job.expectedFrames)) * 24 + carriedSamples * 12 + halfSeconds * tracks * 2 * 20
             + tracks * 4096 + text

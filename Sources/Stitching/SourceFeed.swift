@@ -14,6 +14,9 @@ final class SourceFeed {
         let offset: Int64
         var clock: SampleClock?
         let transcoder: AudioTranscoder?
+        let text: SubtitleTranscoder?
+        /// Cues are cut to the exported range.
+        let cues: CueRange?
         var queue: [Sample] = []
         var head = 0
         /// Sound is looked at one packet ahead; times on the unrolled time line.
@@ -25,7 +28,10 @@ final class SourceFeed {
         /// Sparse tracks (subtitles) do not hold the others up.
         let isDense: Bool
 
-        init(track: Track, offset: Int64, transcoder: AudioTranscoder?) {
+        init(
+            track: Track, offset: Int64, transcoder: AudioTranscoder?, text: SubtitleTranscoder?, cues: CueRange?
+        ) {
+            (self.text, self.cues) = (text, cues)
             self.track = track
             self.offset = offset
             self.transcoder = transcoder
@@ -52,7 +58,10 @@ final class SourceFeed {
     private var pictures: [Sample] = []
     private let copiesPicture: Bool
     private let pictureRange: PictureRange
-    private(set) var damage: [String] = []
+    /// What is to be said about reading the source.
+    private(set) var remarks: [String] = []
+    /// Samples that were copied although the container calls them damaged, by track.
+    private var copiedDamaged: [Int: Int] = [:]
 
     /// The exported range in nanoseconds of source time, for the copied tracks.
     private struct ClosedEnd {
@@ -90,10 +99,12 @@ final class SourceFeed {
         videoTrack = job.tracks[job.videoTrack]
         copiesPicture = job.copiesPicture
         pictureRange = PictureRange(job)
-        reader = ProgramReader(demuxer, tracks: Set(job.carried.map(\.track) + [job.videoTrack]))
+        reader = ProgramReader(
+            demuxer, tracks: Set(job.carried.filter { !$0.isEnclosure }.map(\.track) + [job.videoTrack]),
+            survivesDamage: true)
         range = ClosedEnd(
             start: job.isRanged ? job.origin.nanoseconds : nil, end: job.rangeEnd.map(\.nanoseconds))
-        for carried in job.carried where job.tracks.indices.contains(carried.track) {
+        for carried in job.carried where job.tracks.indices.contains(carried.track) && !carried.isEnclosure {
             let track = job.tracks[carried.track]
             let transcoder = try carried.encoding.map { encoding throws(Failure) in
                 try AudioTranscoder(
@@ -106,7 +117,13 @@ final class SourceFeed {
                 throw Failure(.timing, "The origin of \(job.source) does not fit its track \(track.index): \(error).")
             }
             laneOfTrack[carried.track] = lanes.count
-            lanes.append(Lane(track: track, offset: offset, transcoder: transcoder))
+            lanes.append(
+                Lane(
+                    track: track, offset: offset, transcoder: transcoder,
+                    text: try carried.textEncoder.map { encoder throws(Failure) in
+                        try SubtitleTranscoder(
+                            track: track, encoder: encoder, holdsOverlaps: !job.container.isMovie)
+                    }, cues: CueRange(job, track: track)))
         }
     }
 
@@ -124,9 +141,14 @@ final class SourceFeed {
     /// The picture track as the source has it.
     var picture: Track { videoTrack }
 
+    /// Samples of the lane are few and far between.
+    func isSparse(lane: Int) -> Bool { !lanes[lane].isDense && lanes[lane].track.mediaType != .video }
+
     func track(ofLane lane: Int) -> Track { lanes[lane].track }
 
-    func format(ofLane lane: Int) -> FormatDescription { lanes[lane].transcoder?.format ?? lanes[lane].track.format }
+    func format(ofLane lane: Int) -> FormatDescription {
+        lanes[lane].transcoder?.format ?? lanes[lane].text?.format ?? lanes[lane].track.format
+    }
 
     func timeBase(ofLane lane: Int) -> TimeBase {
         lanes[lane].transcoder?.timeBase ?? lanes[lane].clock?.timeBase ?? lanes[lane].track.timeBase
@@ -147,6 +169,20 @@ final class SourceFeed {
     func peek(lane: Int, readingUpTo limit: Int64) throws(Failure) -> Sample? {
         while lanes[lane].head >= lanes[lane].queue.count, !isAtEnd, front < limit { try readOne() }
         return front(lane: lane)
+    }
+
+    /// What converting subtitles has cost.
+    var textLosses: [String] { lanes.flatMap { $0.text?.losses ?? [] } }
+    var textWarnings: [String] { lanes.flatMap { $0.text?.warnings ?? [] } }
+
+    /// A cover picture; there from the opening on.
+    func cover(ofTrack index: Int) -> Sample? { demuxer.attachedPicture(ofTrack: index) }
+
+    private func isCopied(_ track: Int) -> Bool { laneOfTrack[track].map { lanes[$0].transcoder == nil } ?? false }
+
+    /// Where sound that was encoded again is silent because its packets are damaged.
+    var damagedSound: [JobReport.Damage] {
+        lanes.flatMap { lane in lane.transcoder?.damage(of: lane.track) ?? [] }
     }
 
     // MARK: Reading
@@ -206,19 +242,31 @@ final class SourceFeed {
         do {
             sample = try reader.next()?.sample
         } catch {
-            // The picture's own reader meets the same place and decides; sound that is lost is named.
-            guard error.reason == .invalidData else { throw Failure(error, role: .source) }
-            damage.append(error.message)
-            return
+            throw Failure(error, role: .source)
         }
         guard let sample else { return try endReading() }
+        if sample.isCorrupt, sample.track == videoTrack.index ? copiesPicture : isCopied(sample.track) {
+            copiedDamaged[sample.track, default: 0] += 1
+        }
         if sample.track == videoTrack.index { notePicture(sample) }
         if let index = laneOfTrack[sample.track] {
             // The plan's description is the complete one.
             let lane = lanes[index]
             try carry(sample.described(by: lane.track.format, track: sample.track), lane)
         }
+        for lane in lanes {
+            guard let text = lane.text else { continue }
+            try text.pass(ticksPassed(lane)) { lane.queue.append($0) }
+        }
         if isBeyondRange { try endReading() }
+    }
+
+    /// How far reading has come, less the half second by which tracks may lie apart, on the lane's output time line.
+    private func ticksPassed(_ lane: Lane) -> Int64 {
+        guard front > .min + Self.rangeSlack, let nanosecond = TimeBase(numerator: 1, denominator: 1_000_000_000),
+            let ticks = try? nanosecond.rescale(front - 500_000_000, to: lane.track.timeBase)
+        else { return .min }
+        return ticks &- lane.offset
     }
 
     /// Every track that is dense has passed the exported range by enough for sparse ones not to come later.
@@ -236,10 +284,16 @@ final class SourceFeed {
 
     private func endReading() throws(Failure) {
         isAtEnd = true
+        // The plan has named what is missing of the picture.
+        if let cutOff = demuxer.cutOff { remarks.append(cutOff.message) }
+        for (track, count) in copiedDamaged.sorted(by: { $0.key < $1.key }) {
+            remarks.append("Track \(track): \(count) damaged samples are copied as they are.")
+        }
         for lane in lanes {
             if let held = lane.held { try deliver(held, before: nil, lane) }
             lane.held = nil
             try lane.transcoder?.finish { lane.queue.append($0) }
+            try lane.text?.finish { lane.queue.append($0) }
         }
     }
 
@@ -286,12 +340,15 @@ final class SourceFeed {
         let shown = pts.nanoseconds(in: sample.timeBase)
         if let start = range.start, shown &+ length <= start { return }
         if let end = range.end, shown >= end { return }
+        var rebased: Sample
         do {
-            lane.queue.append(
-                try Self.rebased(sample, pts: pts &- lane.offset, dts: dts &- lane.offset, lane: lane))
+            rebased = try Self.rebased(sample, pts: pts &- lane.offset, dts: dts &- lane.offset, lane: lane)
         } catch {
             throw Failure(.timing, "A time of track \(lane.track.index) cannot be told: \(error).")
         }
+        if let cues = lane.cues { rebased = cues.clipped(rebased) }
+        guard let text = lane.text else { return lane.queue.append(rebased) }
+        try text.convert(rebased) { lane.queue.append($0) }
     }
 
     /// A packet that comes late although the one after it leaves no room for it belongs where the sound before it ended:

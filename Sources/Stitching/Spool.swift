@@ -174,18 +174,19 @@ package final class SpoolWriter {
     /// - Parameters:
     ///   - expectedHash: XXH3-128 over the payload, as the slot computed it.
     ///   - samples: how many the slot announced.
+    ///   - times: what the segment owns: pictures of other times do not belong to it.
     /// - Returns: XXH3-128 over everything before the trailer, for `SpooledSegment.isIntact`.
     package func finish(
-        table: [UInt8], archive: [UInt8], expectedHash: String, samples: Int? = nil
+        table: [UInt8], archive: [UInt8], expectedHash: String, samples: Int? = nil, times: Range<Int64>? = nil
     ) throws(Failure) -> String {
-        try check(table, archive, samples: samples)
+        try check(table, archive, samples: samples, times: times)
         let payload = UInt64(size)
         let found = hash.finish()
         guard found == expectedHash else {
             throw Failure(
-                .transport, "A segment arrived altered (hash \(found), announced \(expectedHash)).",
+                .transport, "The segment arrived altered: its bytes are not those that the slot hashed.",
                 advice: "It is encoded again; if it repeats, check that worker's memory and network.",
-                retry: .elsewhere, fault: .worker)
+                retry: .elsewhere, fault: .worker, log: ["hash \(found), announced \(expectedHash)"])
         }
         try write(table)
         try write(archive)
@@ -200,15 +201,17 @@ package final class SpoolWriter {
     }
 
     /// The payload's hash says nothing of these two: what cannot be read later is refused while it can be made again.
-    private func check(_ table: [UInt8], _ archive: [UInt8], samples: Int?) throws(Failure) {
+    private func check(
+        _ table: [UInt8], _ archive: [UInt8], samples: Int?, times: Range<Int64>?
+    ) throws(Failure) {
         let reason: String
         do {
             let parsed = try table.span.withUnsafeBytes { (bytes) throws(ProtocolError) in
                 try SampleTable(bytes: bytes, payloadBytes: size, samples: samples)
             }
             _ = try FormatDescription(archive: archive)
-            guard parsed.entries.contains(where: { $0.pts == SampleTable.noTime }) else { return }
-            reason = "a sample has no time"
+            guard let fault = parsed.fault(inSegment: times) else { return }
+            reason = fault
         } catch {
             reason = "\(error)"
         }
@@ -224,6 +227,26 @@ package final class SpoolWriter {
         close(descriptor)
         descriptor = -1
         unlink(temporary)
+    }
+}
+
+extension SampleTable {
+    /// Why these cannot be the samples of one segment that was encoded by itself; `nil` where nothing speaks against it.
+    func fault(inSegment times: Range<Int64>?) -> String? {
+        if entries.contains(where: { $0.pts == SampleTable.noTime }) { return "a sample has no time" }
+        guard let times else { return nil }
+        // Pictures that share a time are moved by a tick each, the last ones perhaps beyond the end.
+        let (end, isTooLong) = times.upperBound.addingReportingOverflow(Int64(entries.count))
+        guard !isTooLong else { return "its times are beyond all bounds" }
+        if let stranger = entries.first(where: {
+            !$0.flags.contains(.discard) && !(times.lowerBound..<end).contains($0.pts)
+        }) {
+            return
+                "a picture has the time \(stranger.pts), which is not in the segment (\(times.lowerBound) to \(times.upperBound))"
+        }
+        if let first = entries.first, !first.flags.contains(.sync) { return "it does not begin with a key picture" }
+        let shown = entries.lazy.filter { !$0.flags.contains(.discard) }.map(\.pts)
+        return Set(shown).count == shown.count ? nil : "two pictures have the same time"
     }
 }
 

@@ -55,7 +55,7 @@ package final class SpooledSegment: SegmentContent {
     /// In decode order, ticks of the job's time base.
     package var presentationTimes: [Int64] { table.entries.map(\.pts) }
 
-    package var unshownTimes: [Int64] { table.unshown }
+    package var damage: SampleTable.Damage { table.damage }
 
     /// The sample with its bytes, at the times given.
     package func sample(
@@ -142,7 +142,16 @@ package final class SpooledSegment: SegmentContent {
         Failure(
             .storage, "The spool file \(path) is short or altered.",
             advice: "With --resume (or `weft retry`) its segment is encoded again; check the disk if it repeats.",
-            retry: .retry, fault: .environment,
-            exitCode: .ioError)
+            retry: .retry, fault: .environment, code: SpoolDamage.code, exitCode: .ioError)
+    }
+}
+
+/// What is wrong with a spool file that can be helped by making it anew.
+package enum SpoolDamage {
+    /// Short or altered.
+    package static let code: Int32 = 0x5344  // 'SD'
+
+    package static func isMendable(_ failure: Failure) -> Bool {
+        failure.boundary == .storage && [code, ENOENT, ENOTDIR, EIO, EISDIR].contains(failure.code)
     }
 }

@@ -32,6 +32,19 @@ package struct StitchJob: Sendable {
     package var expectedFrames: Int
     /// Side data of the output's picture track; `nil` for the source's own.
     package var pictureAttachments: [Attachment]?
+    /// Tags of the output's tracks, by index of the source's; those that are not named keep the source's own.
+    package var trackTags: [Int: Metadata] = [:]
+    /// A movie's tags are written as keys with values, which may be any.
+    package var usesMetadataKeys = false
+    /// Frames a second that a time code counts; `nil` leaves the source's average.
+    package var timecodeRate: Rational?
+    /// The source as slots open it, to see for oneself where they say that it is damaged.
+    package var reference: SourceReference?
+    /// Damage that was found while planning.
+    package var knownDamage: [JobReport.Damage] = []
+    package var maxDamage: DamageLimit?
+    /// Any damage ends the export.
+    package var refusesDamage = false
 
     package init(
         temporary: String, container: Container, source: String, videoTrack: Int, tracks: [Track],
@@ -60,11 +73,23 @@ package struct StitchJob: Sendable {
 }
 
 extension StitchJob {
+    func tags(of track: Track) -> Metadata { trackTags[track.index] ?? track.metadata }
+
     /// Length of the exported picture in seconds, for estimates only.
     var durationSeconds: Double {
         guard let first = segments.first, let last = segments.last else { return 0 }
         return (Double(last.end) - Double(first.start)) * Double(timeBase.numerator) / Double(timeBase.denominator)
     }
+}
+
+/// Whether segments may come with other parameter sets than the first one.
+package enum FormatMixing: Hashable, Sendable {
+    /// All are encoded alike: one that is not is a fault.
+    case refused
+    /// Some were rerun with other settings.
+    case allowed
+    /// And those are known to give other parameter sets.
+    case expected
 }
 
 /// A completed segment: the picture track's samples in decode order.
@@ -75,8 +100,8 @@ package protocol SegmentContent: AnyObject {
     var presentationTimes: [Int64] { get }
     /// Those of them that are pictures of the film, in any order: what source and output are compared by.
     var shownTimes: [Int64] { get }
-    /// Times of source samples that cannot give a picture, sorted.
-    var unshownTimes: [Int64] { get }
+    /// What the one who decoded it says of damage.
+    var damage: SampleTable.Damage { get }
     /// The sample with its bytes, at the times given.
     func sample(
         _ number: Int, pts: Int64, dts: Int64, duration: Int64, timeBase: TimeBase
@@ -91,6 +116,7 @@ extension SegmentContent {
 package protocol SegmentSupply: Sendable {
     /// Blocks until the segment is there; throws when it never will be.
     func segment(_ index: Int) throws(Failure) -> any SegmentContent
+    var mixing: FormatMixing { get }
 }
 
 /// What the stitch did.
@@ -102,11 +128,11 @@ package struct StitchResult: Sendable {
     /// Source pictures that no segment returned, and returned pictures that the source does not have.
     package var missing = 0
     package var surplus = 0
-    /// Source pictures that no decoder can show, which are no part of `sourceFrames`: how many, the first and the last.
-    package var unshown = 0
-    package var unshownRange: ClosedRange<Int64>?
-    /// Times of the copied pictures of each segment, sorted; empty where the picture was encoded.
-    package var copiedTimes: [[Int64]] = []
+    /// Source pictures that damage took away, which are no part of `sourceFrames`.
+    package var dropped = 0
+    package var damage: [JobReport.Damage] = []
+    /// Times of each segment's pictures, sorted.
+    package var segmentTimes: [[Int64]] = []
     /// The first few of each, in source ticks.
     package var examples: [Int64] = []
     /// XXH3-128 over the compressed bytes of the picture track.

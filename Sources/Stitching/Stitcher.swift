@@ -23,7 +23,9 @@ package struct Stitcher: Sendable {
     package func run(
         _ supply: (any SegmentSupply)?, progress: (Int) -> Void = { _ in }
     ) throws(Failure) -> StitchResult {
-        var attempt = Attempt(reorderDepth: job.reorderDepth, indexScale: 1)
+        var attempt = Attempt(
+            reorderDepth: job.reorderDepth, indexScale: 1, mixesFormats: supply?.mixing == .expected)
+        var damages = 0
         while true {
             do {
                 var result = try StitchPass(job, attempt, interrupt: interrupt).run(supply, progress: progress)
@@ -31,7 +33,12 @@ package struct Stitcher: Sendable {
                 result.warnings += attempt.reasons
                 return result
             } catch let failure {
-                // Two bounds are estimates where the source does not tell them beforehand; each may be corrected once.
+                // A file that changed since it was opened: the supply finds that out when it is asked again.
+                if failure.code == SpoolDamage.code, damages < 3 {
+                    damages += 1
+                    continue
+                }
+                // What is assumed where nothing tells it beforehand may be corrected, each once.
                 guard let better = attempt.corrected(after: failure) else { throw failure }
                 attempt = better
             }
@@ -42,6 +49,8 @@ package struct Stitcher: Sendable {
     struct Attempt {
         var reorderDepth: Int
         var indexScale: Int
+        /// Parameter sets go in front of the first picture of each segment.
+        var mixesFormats: Bool
         /// Why the file was written again, once for each bound that was corrected.
         var reasons: [String] = []
 
@@ -56,6 +65,10 @@ package struct Stitcher: Sendable {
             case IndexSpaceExceeded.code where indexScale == 1:
                 better.indexScale = 4
                 better.reasons.append("The index did not fit the space kept for it; the file was written again.")
+            case FormatsDiffer.code where !mixesFormats:
+                better.mixesFormats = true
+                better.reasons.append(
+                    "Segments that were rerun have other parameter sets than the rest; the file was written again.")
             default: return nil
             }
             return better
@@ -74,6 +87,17 @@ package enum IndexSpaceExceeded {
         Failure(
             .finalization, "The movie index did not fit the space kept for it at the head of the file.",
             advice: "Report this source.", fault: .environment, code: code)
+    }
+}
+
+/// Told apart so that the stitch can be written once more with the parameter sets in the samples.
+package enum FormatsDiffer {
+    package static let code: Int32 = 0x4644  // 'FD'
+
+    static func failure(_ index: Int) -> Failure {
+        Failure(
+            .format, "Segment \(index) was encoded with other parameter sets than the first one.",
+            advice: "Report this.", fault: .environment, code: code)
     }
 }
 
@@ -96,6 +120,8 @@ private final class StitchPass {
     private var hash = ContentHash()
     /// Source pictures that have the time of another.
     private var shared = 0
+    private var account: DamageAccount
+    private let witness: DamageWitness?
 
     private struct VideoLane {
         var track = 0
@@ -114,6 +140,8 @@ private final class StitchPass {
         container = OutputContainer(job.container)
         feed = try SourceFeed(job, interrupt: interrupt)
         timeline = DecodeTimeline(depth: attempt.reorderDepth)
+        account = try DamageAccount(job)
+        witness = job.reference.map { DamageWitness($0, interrupt: interrupt) }
     }
 
     func run(_ supply: (any SegmentSupply)?, progress: (Int) -> Void) throws(Failure) -> StitchResult {
@@ -125,19 +153,20 @@ private final class StitchPass {
             let spooled: any SegmentContent
             if job.copiesPicture {
                 spooled = feed.copiedSegment(in: segment.start..<segment.end)
-                result.copiedTimes.append(spooled.shownTimes.sorted())
             } else {
                 guard let supply else { throw Self.noSupply }
                 spooled = try supply.segment(segment.index)
             }
-            compare(spooled, with: source)
+            result.segmentTimes.append(
+                job.copiesPicture ? spooled.shownTimes.sorted() : spooled.presentationTimes.sorted())
+            try compare(spooled, with: source, segment)
             if muxer == nil {
                 // Some encoders announce no depth: the first segment shows it, as every segment is encoded alike.
                 let depth = max(attempt.reorderDepth, DecodeTimeline.depth(of: spooled.presentationTimes))
                 timeline = DecodeTimeline(depth: depth)
                 try start(with: spooled)
             }
-            try write(spooled, segment)
+            try write(spooled, segment, mixing: supply?.mixing ?? .refused)
             progress(segment.index + 1)
         }
         try writeCarried(before: .max)
@@ -162,16 +191,11 @@ private final class StitchPass {
             .filter { $0 >= segment.start }
     }
 
-    private func compare(_ spooled: any SegmentContent, with source: [Int64]) {
+    private func compare(_ spooled: any SegmentContent, with all: [Int64], _ segment: Segment) throws(Failure) {
         let returned = spooled.shownTimes.sorted()
-        let unshown = Set(spooled.unshownTimes)
-        let shown = returned.isEmpty || unshown.isEmpty ? [] : Set(returned)
-        let source = source.filter { time in
-            guard unshown.contains(time), !shown.contains(time) else { return true }
-            result.unshown += 1
-            result.unshownRange = (result.unshownRange?.lowerBound ?? time)...time
-            return false
-        }
+        let dropped = job.copiesPicture ? [] : try droppedPictures(spooled, returned, all, segment)
+        let source = dropped.isEmpty ? all : all.filter { !dropped.contains($0) }
+        result.dropped += all.count - source.count
         result.sourceFrames += source.count
         // A slot moves a picture that shares its time; copied ones are moved on their way into the file.
         var (sourceRule, returnedRule) = (RisingTimes(), RisingTimes())
@@ -194,6 +218,45 @@ private final class StitchPass {
         }
     }
 
+    /// Pictures of the segment that damage took away: missing here, and missing where the source is decoded once more.
+    private func droppedPictures(
+        _ spooled: any SegmentContent, _ returned: [Int64], _ source: [Int64], _ segment: Segment
+    ) throws(Failure) -> Set<Int64> {
+        let shown = Set(returned)
+        let known = Set(source)
+        var claim = spooled.damage
+        var dropped: Set<Int64> = []
+        if source.contains(where: { !shown.contains($0) }), let witness {
+            let seen = try witness.examine(segment)
+            dropped = Set(seen.dropped.map(\.time)).intersection(known).subtracting(shown)
+            if seen.dropped.isEmpty != claim.dropped.isEmpty
+                || claim.dropped.contains(where: { shown.contains($0.time) })
+            {
+                result.warnings.append(
+                    "Segment \(segment.index): the worker's account of damaged pictures is not what the source shows here."
+                )
+            }
+            if claim.dropped.isEmpty { claim = seen }
+            let causes = Set(seen.dropped.filter { dropped.contains($0.time) }.map(\.cause)).sorted()
+            for cause in causes {
+                let times = Set(seen.dropped.filter { $0.cause == cause && dropped.contains($0.time) }.map(\.time))
+                try account.add(
+                    .dropped, times, among: source, of: segment,
+                    detail: "no picture comes out of the damaged sample at \(place(cause)) s, or of those that need it")
+            }
+        }
+        let concealed = Set(claim.concealed).intersection(shown)
+        try account.add(
+            .concealed, concealed, among: source, of: segment,
+            detail: "the decoder made parts of them up; pictures up to the next keyframe may show it, too")
+        return dropped
+    }
+
+    /// Seconds of the output's time line, for people to read.
+    private func place(_ time: Int64) -> Double {
+        ((seconds(time) - job.origin.seconds) * 1000).rounded() / 1000
+    }
+
     /// For people to read.
     private func seconds(_ time: Int64) -> Double {
         ((try? MediaTime(ticks: time, in: job.timeBase))?.seconds ?? 0)
@@ -212,28 +275,37 @@ private final class StitchPass {
             var options = container.options(
                 job: job, indexScale: attempt.indexScale,
                 timeBases: [container.videoTimeBase(job.timeBase)]
-                    + (0..<feed.laneCount).map { feed.timeBase(ofLane: $0) },
-                carriedSamples: feed.expectedSamples(seconds: job.durationSeconds))
+                    + (0..<feed.laneCount).map { unit(ofLane: $0) },
+                carriedSamples: feed.expectedSamples(seconds: job.durationSeconds),
+                enclosedBytes: Enclosures.size(job, feed))
             options["avoid_negative_ts"] = "disabled"
             let muxer = try Muxer(path: job.temporary, container: job.container, options: options)
             let source = feed.picture
             video.format = first.format
             video.track = try muxer.addTrack(
-                format: first.format, timeBase: container.videoTimeBase(job.timeBase), metadata: source.metadata,
+                format: first.format, timeBase: container.videoTimeBase(job.timeBase),
+                metadata: job.tags(of: source),
                 disposition: source.disposition,
-                attachments: job.pictureAttachments ?? source.attachments, averageFrameRate: source.averageFrameRate,
-                sampleAspectRatio: nil)
+                attachments: job.pictureAttachments ?? source.attachments,
+                averageFrameRate: job.timecodeRate ?? source.averageFrameRate,
+                sampleAspectRatio: nil,
+                codecTag: attempt.mixesFormats && job.container.isMovie ? first.format.inBandSampleEntry : nil)
             for lane in 0..<feed.laneCount {
                 let track = feed.track(ofLane: lane)
+                let format = feed.format(ofLane: lane)
+                // Within QuickTime libavformat's own tag would be that of QuickTime's older text, which has no styles.
+                let tag = format.codecName == "mov_text" && job.container.isMovie ? "tx3g" : nil
                 lanes.append(
                     try muxer.addTrack(
-                        format: feed.format(ofLane: lane), timeBase: feed.timeBase(ofLane: lane),
-                        metadata: track.metadata,
-                        disposition: track.disposition, attachments: track.attachments, averageFrameRate: nil))
+                        format: format, timeBase: unit(ofLane: lane), metadata: job.tags(of: track),
+                        disposition: track.disposition, attachments: track.attachments,
+                        averageFrameRate: track.mediaType == .video ? track.averageFrameRate : nil, codecTag: tag))
             }
+            let enclosures = try Enclosures(job, feed: feed, muxer: muxer)
             try muxer.set(metadata: job.metadata)
             try muxer.set(chapters: job.chapters)
             try muxer.writeHeader()
+            try enclosures.writePictures(muxer)
             video.timeBase = try muxer.timeBase(ofTrack: video.track)
             video.shift = try shift.ticks(in: video.timeBase)
             result.videoTimeBase = video.timeBase
@@ -245,6 +317,22 @@ private final class StitchPass {
         } catch {
             throw Failure(.timing, "The time line does not fit \(job.container): \(error).")
         }
+    }
+
+    /// libavformat compares the end of a movie's cue with the times of other tracks as if all had one unit, and ends the cue with an
+    /// empty sample too early where the others' is finer (movenc.c, mov_write_packet). A cue's unit is the finest, and a whole
+    /// fraction of the source's.
+    private func unit(ofLane lane: Int) -> TimeBase {
+        let unit = feed.timeBase(ofLane: lane)
+        guard job.container.isMovie, feed.format(ofLane: lane).codecName == "mov_text", unit.numerator == 1 else {
+            return unit
+        }
+        let others = (0..<feed.laneCount).map { Int64(feed.timeBase(ofLane: $0).denominator) }
+        let finest = max(Int64(container.videoTimeBase(job.timeBase).denominator), others.max() ?? 1)
+        let own = Int64(unit.denominator)
+        let times = (finest + own - 1) / own
+        guard let denominator = Int32(exactly: own * max(1, times)), denominator <= 1_000_000 else { return unit }
+        return TimeBase(numerator: 1, denominator: denominator) ?? unit
     }
 
     /// How far everything moves because the container holds no time below zero: the earliest decode time, made positive.
@@ -260,7 +348,8 @@ private final class StitchPass {
         }
         let horizon = job.origin.nanoseconds &+ 2_000_000_000
         for lane in 0..<feed.laneCount {
-            guard let sample = try feed.peek(lane: lane, readingUpTo: horizon), let time = sample.dts ?? sample.pts
+            guard let sample = try feed.peek(lane: lane, readingUpTo: horizon),
+                let time = container.storesDecodeTimes ? sample.dts ?? sample.pts : sample.pts
             else { continue }
             var start = try MediaTime(ticks: time, in: sample.timeBase)
             let format = sample.format
@@ -277,14 +366,11 @@ private final class StitchPass {
 
     // MARK: Samples
 
-    private func write(_ spooled: any SegmentContent, _ segment: Segment) throws(Failure) {
+    private func write(
+        _ spooled: any SegmentContent, _ segment: Segment, mixing: FormatMixing
+    ) throws(Failure) {
         guard let muxer, let format = video.format else { return }
-        if spooled.format != format {
-            throw Failure(
-                .format, "Segment \(segment.index) was encoded with other parameter sets than the first one.",
-                advice: "All workers need the same encoder build; `weft capabilities` shows what a machine has.",
-                retry: .elsewhere, fault: .worker)
-        }
+        try check(spooled.format, of: segment, follows: format, mixing)
         do {
             let origin = try job.origin.ticks(in: job.timeBase)
             var presentation: [Int64] = []
@@ -298,12 +384,15 @@ private final class StitchPass {
                 presentation, last: job.timeBase.rescale(segment.end &- origin, to: video.timeBase) &+ video.shift)
             for index in 0..<spooled.count {
                 if interrupt.isInterrupted { throw Failure.interrupted }
-                try writeCarried(before: container.interleavePoint(decode[index].nanoseconds(in: video.timeBase)))
+                let time = decode[index].nanoseconds(in: video.timeBase)
+                try writeCarried(before: container.interleavePoint(time), sparseBefore: time)
                 let sample = try spooled.sample(
                     index, pts: presentation[index], dts: decode[index], duration: durations[index],
                     timeBase: video.timeBase)
-                sample.withUnsafeBytes { hash.update($0) }
-                try muxer.write(sample, track: video.track)
+                // At each segment, so that going back to the first ones' sets works, too.
+                let carried = attempt.mixesFormats && index == 0 ? try sample.carryingParameterSets() : sample
+                carried.withUnsafeBytes { hash.update($0) }
+                try muxer.write(carried, track: video.track)
             }
             result.frames += spooled.shownTimes.count
         } catch let error as MediaError {
@@ -312,6 +401,26 @@ private final class StitchPass {
             throw failure
         } catch {
             throw Failure(.timing, "A time of segment \(segment.index) does not fit \(job.container): \(error).")
+        }
+    }
+
+    private func check(
+        _ format: FormatDescription, of segment: Segment, follows first: FormatDescription, _ mixing: FormatMixing
+    ) throws(Failure) {
+        switch first.joining(format) {
+        case .equal: return
+        case .inBand where attempt.mixesFormats: return
+        case .inBand where mixing != .refused: throw FormatsDiffer.failure(segment.index)
+        case .impossible(let difference) where mixing != .refused:
+            throw Failure(
+                .format,
+                "Segment \(segment.index) was rerun and differs from the others in \(difference); one track cannot hold both.",
+                advice: "`weft retry` it with settings that keep that, or without any.", fault: .settings)
+        case .inBand, .impossible:
+            throw Failure(
+                .format, "Segment \(segment.index) was encoded with other parameter sets than the first one.",
+                advice: "All workers need the same encoder build; `weft capabilities` shows what a machine has.",
+                retry: .elsewhere, fault: .worker)
         }
     }
 
@@ -351,10 +460,12 @@ private final class StitchPass {
         return durations
     }
 
-    private func writeCarried(before limit: Int64) throws(Failure) {
+    /// - Parameter sparseLimit: of subtitles and data. libavformat ends a movie's cue as soon as another track has passed its end, and
+    ///   the one that follows it must be there by then.
+    private func writeCarried(before limit: Int64, sparseBefore sparseLimit: Int64 = .max) throws(Failure) {
         guard let muxer else { return }
         if limit != .max {
-            let source = limit &+ job.origin.nanoseconds &- result.shift.nanoseconds
+            let source = max(limit, sparseLimit) &+ job.origin.nanoseconds &- result.shift.nanoseconds
             try feed.readAhead(toNanoseconds: source)
         } else {
             try feed.readAhead(toNanoseconds: .max)
@@ -365,7 +476,9 @@ private final class StitchPass {
             for lane in lanes.indices {
                 guard let sample = feed.front(lane: lane) else { continue }
                 let time = (sample.dts ?? sample.pts ?? 0).nanoseconds(in: sample.timeBase) &+ result.shift.nanoseconds
-                if time < limit, time < best?.time ?? .max { best = (lane, time) }
+                if time < (feed.isSparse(lane: lane) ? sparseLimit : limit), time < best?.time ?? .max {
+                    best = (lane, time)
+                }
             }
             guard let best, let sample = feed.pop(lane: best.lane) else { return }
             if started.insert(best.lane).inserted { noteStart(of: sample, track: lanes[best.lane]) }
@@ -383,6 +496,15 @@ private final class StitchPass {
             Muxer.marksPriming(of: sample.format, in: job.container)
         else { return }
         lateTracks[track] = Int64(sample.format.initialPadding)
+    }
+
+    /// libavformat shows a movie's first subtitles where the source shows none by default.
+    private func switchOffSubtitles() throws(MediaError) {
+        let subtitles = lanes.indices.filter { feed.track(ofLane: $0).mediaType == .subtitle }
+        guard job.container.isMovie, let first = subtitles.first,
+            !subtitles.contains(where: { feed.track(ofLane: $0).disposition.contains(.default) })
+        else { return }
+        try MovieEdits.disable(track: lanes[first], inFileAt: job.temporary)
     }
 
     private func shifted(_ sample: Sample) throws(MediaError) -> Sample {
@@ -404,6 +526,7 @@ private final class StitchPass {
             for (track, priming) in lateTracks.sorted(by: { $0.key < $1.key }) {
                 try MovieEdits.cutPriming(ofTrack: track, priming, inFileAt: job.temporary)
             }
+            try switchOffSubtitles()
         } catch {
             if error.isIndexSpaceTooSmall { throw IndexSpaceExceeded.failure() }
             throw Failure(error, role: .output)
@@ -414,12 +537,15 @@ private final class StitchPass {
                 "\(shared) source pictures do not come after the one before them in time; each was moved to one tick "
                     + "behind it.")
         }
-        if let range = result.unshownRange {
-            let from = seconds(range.lowerBound)
+        if result.dropped > 0 {
             result.losses.append(
-                "\(result.unshown) source pictures from \(from) s to \(seconds(range.upperBound)) s cannot be decoded and are "
-                    + "not in the output.")
+                "\(result.dropped) source pictures cannot be decoded and are not in the output; `damage` says where.")
         }
-        result.losses += feed.damage.map { "Sound or another track was damaged in the source: \($0)" }
+        result.losses += feed.textLosses
+        result.warnings += feed.textWarnings
+        for range in feed.damagedSound { try account.add(range) }
+        try account.check(pictures: result.sourceFrames + result.dropped)
+        result.damage = account.ranges
+        result.warnings += feed.remarks
     }
 }

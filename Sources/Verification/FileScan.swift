@@ -10,8 +10,10 @@ struct FileScan {
     let containerName: String
     let isMatroska: Bool
     let metadata: Metadata
-    let chapters: [Chapter]
+    private(set) var chapters: [Chapter]
     private(set) var tracks: [TrackScan]
+    /// How far the samples of one time lie from each other in the file.
+    private(set) var interleaving = InterleavingCheck()
     /// What stopped or disturbed reading.
     private(set) var damage: [String] = []
 
@@ -38,10 +40,44 @@ struct FileScan {
                 if sample.track >= tracks.count { meetTracks() }
                 guard tracks.indices.contains(sample.track) else { continue }
                 tracks[sample.track].add(sample)
+                interleaving.add(sample, type: tracks[sample.track].track.mediaType)
             }
             for index in tracks.indices { tracks[index].finish() }
         } catch {
             throw Failure(error, role: .source)
+        }
+    }
+
+    /// Leaves what lies in a part of the presentation.
+    ///
+    /// - Parameters:
+    ///   - range: from and to, from the film's first picture on.
+    ///   - film: index of the film's track.
+    mutating func limit(to range: VerificationRange, film: Int) throws(Failure) {
+        guard tracks.indices.contains(film), let first = tracks[film].times.first else { return }
+        let unit = tracks[film].track.timeBase
+        for index in tracks.indices {
+            let own = tracks[index].track.timeBase
+            func ticks(_ time: MediaTime?) throws(Failure) -> Int64? {
+                guard let time else { return nil }
+                do {
+                    let inFilm = try first &+ time.ticks(in: unit)
+                    return index == film ? inFilm : try MediaTime(ticks: inFilm, in: unit).ticks(in: own)
+                } catch {
+                    throw Failure(.timing, "The range cannot be told in the time base of \(location): \(error)")
+                }
+            }
+            tracks[index].limit(from: try ticks(range.start), to: try ticks(range.end))
+        }
+        let base = MediaTime.zero.seconds + Double(first) * Double(unit.numerator) / Double(unit.denominator)
+        let (low, high) = (base + (range.start?.seconds ?? 0), base + (range.end?.seconds ?? .infinity))
+        chapters = chapters.compactMap { chapter in
+            let unit = Double(chapter.timeBase.numerator) / Double(chapter.timeBase.denominator)
+            let (start, end) = (Double(chapter.start) * unit, Double(chapter.end) * unit)
+            guard end > low || end <= start, start < high else { return nil }
+            var kept = chapter
+            kept.start = max(chapter.start, Int64(max(-9e18, min(9e18, low / unit))))
+            return kept
         }
     }
 

@@ -30,12 +30,18 @@ package struct Finding: Hashable, Sendable, Codable {
         case soundOffset = "sound-offset"
         /// Sound that ends early or late against the picture.
         case soundEnd = "sound-end"
+        /// Channels of sound that have changed places.
+        case channels
         /// A hole in the sound that the source does not have.
         case soundGap = "sound-gap"
         /// A picture at a join that is far from its neighbours' likeness to the source.
         case seam
         /// Pictures that are not those of the source.
         case picture
+        /// Subtitles that say something else.
+        case captions
+        /// The time code that the first picture bears.
+        case timecode
         case chapters
         case tags
         case language
@@ -58,13 +64,26 @@ package struct VerificationReport: Sendable {
     package var tracks: [TrackCount] = []
     /// What does not hold.
     package var findings: [Finding] = []
+    /// What would not hold, had it not been declared beforehand.
+    package var accepted: [Finding] = []
     /// What is different or left out for a reason, and no fault.
     package var notes: [Finding] = []
+    /// Sound against picture, for each track of sound that could be measured.
+    package var sync: [Sync] = []
+    package var structure: Structure?
     /// Pictures that were decoded and compared; 0 without `full`.
     package var comparedPictures = 0
-    /// Lowest and mean likeness of luma in decibels, where pictures were compared; +∞ for equal pictures.
+    /// Lowest and mean likeness of luma in decibels, where pictures were compared; 100 for equal pictures.
     package var lowestPSNR: Double?
     package var meanPSNR: Double?
+    /// Structural similarity of luma, 1 for equal pictures.
+    package var lowestSSIM: Double?
+    package var meanSSIM: Double?
+    package var joins: [Join] = []
+    /// Every compared picture, in order of time.
+    package var likeness: [Mark] = []
+    /// Errors of the first film's times, in seconds of the output: those that are not 0, and the ends of the film.
+    package var timeErrors: [TimeError] = []
 
     package var pass: Bool { findings.isEmpty }
 
@@ -74,5 +93,56 @@ package struct VerificationReport: Sendable {
         /// Shown pictures, packets of sound, subtitles.
         package var source: Int
         package var output: Int
+        /// From the first sample's start to the last one's end, seconds.
+        package var sourceSeconds: Double
+        package var outputSeconds: Double?
+        /// Of pictures and subtitles, seconds; `nil` where times are not compared one by one.
+        package var maxTimeError: Double?
+        package var meanTimeError: Double?
+    }
+
+    /// By how much sound is heard late against the picture.
+    package struct Sync: Sendable, Hashable {
+        package var track: Int
+        /// Where in the output, seconds.
+        package var at: Double
+        /// Seconds.
+        package var offset: Double
+        /// `packets` that were copied, `content` of the sound, or what the `container` says.
+        package var method: String
+    }
+
+    /// A picture of the output and how like the source's it is.
+    package struct Mark: Sendable, Hashable {
+        package var seconds: Double
+        package var decibels: Double
+        package var similarity: Double
+    }
+
+    package struct TimeError: Sendable, Hashable {
+        package var seconds: Double
+        package var error: Double
+    }
+
+    /// Pictures on either side of a place where segments may have been joined: medians over a window.
+    package struct Join: Sendable, Hashable {
+        package var seconds: Double
+        package var before: Double
+        package var after: Double
+        package var similarityBefore: Double
+        package var similarityAfter: Double
+        /// Lowest at the join itself.
+        package var lowest: Double
+        package var isVisible: Bool
+    }
+
+    package struct Structure: Sendable, Hashable {
+        package var container: String
+        /// The index comes before the media; `nil` where the container has none.
+        package var isFastStart: Bool?
+        package var isFragmented: Bool?
+        /// How far the samples of one time lie from each other in the file, as time, seconds.
+        package var interleaving: Double
+        package var editLists: Int
     }
 }

@@ -41,19 +41,13 @@ extension Judge {
         let holdsTags = !output.containerName.contains("mpegts")
         for entry in source.metadata {
             let key = entry.key.lowercased()
-            guard !Self.writers.contains(key), output.metadata[entry.key] != entry.value else { continue }
+            guard !Self.writers.contains(key), key != "timecode", output.metadata[entry.key] != entry.value else {
+                continue
+            }
             let found = output.metadata[entry.key].map { "\"\($0)\"" } ?? "nothing"
             let text = "The tag \(entry.key) is \"\(entry.value)\" in the source and \(found) in the output."
             if holdsTags, Self.works.contains(key) { find(.tags, text) } else { note(.tags, text) }
         }
-    }
-
-    mutating func structure(of path: String, _ output: FileScan) {
-        guard output.containerName.contains("mp4"), let boxes = TopLevelBoxes(path: path) else { return }
-        if let index = boxes.first("moov"), let media = boxes.first("mdat"), index > media {
-            note(.container, "The index follows the media: the file cannot be played while it is loaded.")
-        }
-        if boxes.first("moov") == nil { find(.container, "The file has no index (moov).") }
     }
 }
 
@@ -62,37 +56,4 @@ extension Chapter {
     fileprivate var startSeconds: Double {
         Double(start) * Double(timeBase.numerator) / Double(timeBase.denominator)
     }
-}
-
-/// The order of an MP4 file's outermost boxes (ISO/IEC 14496-12 §4.2).
-struct TopLevelBoxes {
-    private var offsets: [String: UInt64] = [:]
-
-    /// - Returns: `nil` where the path is no file.
-    init?(path: String) {
-        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }
-        guard let end = try? file.seekToEnd() else { return nil }
-        var offset: UInt64 = 0
-        // More boxes than this at the outermost level are fragments, whose order is not of interest.
-        for _ in 0..<1024 {
-            guard offset + 8 <= end, (try? file.seek(toOffset: offset)) != nil,
-                let header = try? file.read(upToCount: 16), header.count >= 8
-            else { return }
-            let bytes = Array(header)
-            func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
-            let name = String(decoding: bytes[4..<8], as: UTF8.self)
-            if offsets[name] == nil { offsets[name] = offset }
-            var size = number(0..<4)
-            if size == 1 {
-                guard bytes.count >= 16 else { return }
-                size = number(8..<16)
-            }
-            let (next, overflow) = offset.addingReportingOverflow(size)
-            guard size >= 8, !overflow else { return }
-            offset = next
-        }
-    }
-
-    func first(_ name: String) -> UInt64? { offsets[name] }
 }

@@ -5,7 +5,7 @@ internal import MediaTime
 /// The film's time line, and what is said of its pictures.
 extension Judge {
     mutating func pictureTimes(
-        _ source: TrackScan, _ output: TrackScan, shift: CommonShift, isMatroska: Bool
+        _ source: TrackScan, _ output: TrackScan, shift: CommonShift, isFirst: Bool
     ) throws(Failure) {
         let track = source.track.index
         let clock = try CommonClock([source.track.timeBase, output.track.timeBase])
@@ -16,7 +16,19 @@ extension Judge {
             found: output.times.map { clock.units($0, in: output.track.timeBase) },
             shift: clock.rate == shift.clock.rate ? shift.units : units,
             tolerance: clock.tolerance(source.track.timeBase, output.track.timeBase), reach: clock.rate / 2)
-        say(comparison, clock, track: track, shift: clock.seconds(units))
+        say(comparison, clock, track: track)
+        timeError(
+            track: track, max: clock.seconds(comparison.largestError),
+            mean: comparison.meanError / Double(clock.rate))
+        if isFirst {
+            timeErrors(comparison.errors.map { .init(seconds: clock.seconds($0.time), error: clock.seconds($0.error)) })
+        }
+        if output.falseSyncs > source.falseSyncs {
+            find(
+                .sync, track: track,
+                "\(output.falseSyncs) of \(output.syncs.count) samples that the container calls keyframes are none: "
+                    + "its table of sync samples is wrong or missing.")
+        }
         if source.undecodable > 0 {
             note(
                 .missing, track: track,
@@ -28,7 +40,7 @@ extension Judge {
         decodeOrder(output, track: track)
     }
 
-    private mutating func say(_ comparison: TimelineComparison, _ clock: CommonClock, track: Int, shift: Double) {
+    private mutating func say(_ comparison: TimelineComparison, _ clock: CommonClock, track: Int) {
         func places(_ tally: TimelineComparison.Tally) -> String {
             tally.examples.map { Seconds.text(clock.seconds($0)) }.joined(separator: ", ")
                 + (tally.count > tally.examples.count ? "…" : "")
@@ -108,12 +120,23 @@ extension Judge {
 
     // MARK: Colour and HDR
 
+    private static let highDynamicRange: Set = ["smpte2084", "arib-std-b67", "bt2020", "bt2020nc"]
+
     mutating func pictureContent(
         _ source: FirstPicture, _ output: FirstPicture, of track: Track, _ match: Track
     ) {
         let (wanted, found) = (source.colour, output.colour)
         func compare(_ name: String, _ left: String?, _ right: String?, assumed: String? = nil) {
-            guard let left, left != right ?? assumed else { return }
+            guard let left else {
+                // Said of a picture of which nothing was known, "high dynamic range" changes what every screen shows.
+                if let right, Self.highDynamicRange.contains(right) {
+                    find(
+                        .colour, track: track.index,
+                        "The colour \(name) is not told in the source and \(right) in the output.")
+                }
+                return
+            }
+            guard left != right ?? assumed else { return }
             find(
                 .colour, track: track.index,
                 "The colour \(name) is \(left) in the source and \(right ?? "not told") in the output.")

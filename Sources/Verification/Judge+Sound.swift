@@ -19,6 +19,11 @@ extension Judge {
         guard let wanted = clock.extent(of: source), let found = clock.extent(of: output) else { return }
         let told = found.start - clock.shift - wanted.start
         let copied = clock.copiedOffset(source, output, at: .head)
+        if let copied {
+            sync(
+                .init(
+                    track: track, at: clock.seconds(found.start), offset: clock.seconds(copied), method: "packets"))
+        }
         soundStart(
             told: told, heard: copied ?? correlation().map(clock.units), isCopied: copied != nil, source, output, clock)
 
@@ -31,6 +36,10 @@ extension Judge {
                     + "the picture; it lasts \(Seconds.text(clock.seconds(wanted.end - wanted.start))) in the source and "
                     + "\(Seconds.text(clock.seconds(found.end - found.start))) in the output.")
         }
+        sync(
+            .init(
+                track: track, at: clock.seconds(found.end), offset: clock.seconds(end),
+                method: clock.copiedOffset(source, output, at: .tail) == nil ? "container" : "packets"))
         gaps(source, output, clock)
         format(source.track, output.track)
     }
@@ -80,10 +89,13 @@ extension Judge {
 
     private mutating func format(_ source: Track, _ output: Track) {
         if source.format.channelLayout != output.format.channelLayout {
-            note(
-                .tracks, track: source.index,
+            let text =
                 "The channels are \(source.format.channelLayout ?? "?") in the source and \(output.format.channelLayout ?? "?") in the output."
-            )
+            if output.format.channelCount < source.format.channelCount {
+                find(.channels, track: source.index, text)
+            } else {
+                note(.tracks, track: source.index, text)
+            }
         }
         if source.format.sampleRate != output.format.sampleRate {
             note(
@@ -98,11 +110,16 @@ extension Judge {
     mutating func subtitles(_ source: TrackScan, _ output: TrackScan, shift: CommonShift?) throws(Failure) {
         let clock = try SoundClock(source.track, output.track, shift: shift)
         let comparison = TimelineComparison.whole(
-            expected: source.times.map { clock.units($0, in: source.track.timeBase) },
-            found: output.times.map { clock.units($0, in: output.track.timeBase) }, shift: clock.shift,
+            // What begins before the file's time line does can only be shown from its start on.
+            expected: source.times.map { max(0, clock.units($0, in: source.track.timeBase) + clock.shift) },
+            found: output.times.map { max(0, clock.units($0, in: output.track.timeBase)) }, shift: 0,
             // ASS tells hundredths of a second.
             tolerance: max(clock.startTolerance, clock.second / 90), reach: clock.second / 2)
         let track = source.track.index
+        timeError(
+            track: track, max: clock.seconds(comparison.largestError), mean: comparison.meanError / Double(clock.second)
+        )
+        captionText(source, output, clock)
         if comparison.missing.count > 0 {
             find(.missing, track: track, "\(comparison.missing.count) of \(comparison.expected) subtitles are missing.")
         }
@@ -114,6 +131,54 @@ extension Judge {
                 .timestamps, track: track,
                 "\(comparison.moved.count) subtitles have a wrong time, by up to \(Seconds.fine(clock.seconds(comparison.largestError)))."
             )
+        }
+    }
+}
+
+extension Judge {
+    /// What subtitles at one time say, and how long they stay.
+    private mutating func captionText(_ source: TrackScan, _ output: TrackScan, _ clock: SoundClock) {
+        let tolerance = max(clock.startTolerance, clock.second / 90)
+        var left = output.cues[...]
+        var (changed, longer): ([String], Int) = ([], 0)
+        for cue in source.cues {
+            let start = clock.units(cue.start, in: source.track.timeBase) + clock.shift
+            func distance(_ other: TrackScan.Cue) -> Int128 {
+                abs(clock.units(other.start, in: output.track.timeBase) - start)
+            }
+            let near = left.indices.filter { distance(left[$0]) <= clock.second / 4 }
+            guard let index = near.first(where: { left[$0].text == cue.text }) ?? near.first else { continue }
+            let match = left.remove(at: index)
+            if let text = cue.text, let other = match.text, text != other {
+                changed.append("\"\(text)\" → \"\(other)\"")
+            }
+            let ends = [(cue, source), (match, output)].map { clock.units($0.0.duration, in: $0.1.track.timeBase) }
+            if cue.duration > 0, match.duration > 0, abs(ends[0] - ends[1]) > 2 * tolerance { longer += 1 }
+        }
+        if let first = changed.first {
+            find(.captions, track: source.track.index, "\(changed.count) subtitles say something else, first \(first).")
+        }
+        if longer > 0 {
+            find(.timestamps, track: source.track.index, "\(longer) subtitles are shown for another time.")
+        }
+    }
+
+    /// What was heard in the decoded sound, at several places.
+    mutating func soundContent(_ content: SoundContent, of track: Int) {
+        for mark in content.offsets {
+            sync(.init(track: track, at: mark.at, offset: mark.offset, method: "content"))
+        }
+        if let worst = content.offsets.dropFirst().max(by: { abs($0.offset) < abs($1.offset) }),
+            abs(worst.offset) > 0.01
+        {
+            find(
+                .soundOffset, track: track,
+                "Sound is heard \(Seconds.signedMilliseconds(worst.offset)) off against the picture at "
+                    + "\(Seconds.text(worst.at)) of the output.")
+        }
+        if !content.exchanged.isEmpty {
+            let names = content.exchanged.map { "\($0.0 + 1) is heard in \($0.1 + 1)" }.joined(separator: ", ")
+            find(.channels, track: track, "Channels of sound have changed places: \(names).")
         }
     }
 }

@@ -3,11 +3,7 @@
 /// Likeness to the source depends on the scene, so a picture is judged by its neighbours on both sides of the join: one that is
 /// far below the worse side is a seam. A run of pictures that is unlike the source altogether is wrong wherever it is.
 struct SeamSearch {
-    struct Mark {
-        /// Of the output.
-        var seconds: Double
-        var decibels: Double
-    }
+    typealias Mark = VerificationReport.Mark
 
     /// Pictures either side of a join.
     private static let reach = 8
@@ -16,12 +12,20 @@ struct SeamSearch {
     /// Pictures below this have little in common with the source.
     private static let unlike = 20.0
 
+    /// Where likeness falls or rises by this much at a join, and the eye can tell, one side was encoded far worse.
+    private static let step = 6.0
+    private static let visibleStep = 0.03
+    /// Two pictures of the source that are less like each other than this belong to different scenes (SSIM).
+    private static let sceneCut = 0.5
+
     private(set) var findings: [(kind: Finding.Kind, detail: String)] = []
+    private(set) var joins: [VerificationReport.Join] = []
 
     /// - Parameters:
     ///   - marks: in order of time.
     ///   - joins: seconds of the output, sorted.
-    init(marks: [Mark], joins: [Double]) {
+    ///   - continuity: how like the source's own pictures either side of a place are, by index of the later mark.
+    init(marks: [Mark], joins: [Double], continuity: (Int) -> Double? = { _ in nil }) {
         guard !marks.isEmpty else { return }
         let wrong = Self.unlikeRuns(marks)
         for run in wrong.prefix(10) {
@@ -35,12 +39,25 @@ struct SeamSearch {
         for join in joins {
             let place = Self.firstIndex(marks, from: join - 0.0005)
             guard place > 0, place < marks.count, seen.insert(place).inserted else { continue }
-            if let seam = Self.seam(marks, at: place), !wrong.contains(where: { $0.contains(seam) }) {
+            let seam = Self.seam(marks, at: place)
+            var join = Self.window(marks, at: place)
+            join.isVisible = seam != nil || Self.isStep(join) && (continuity(place) ?? 1) >= Self.sceneCut
+            self.joins.append(join)
+            if seam == nil, join.isVisible, !wrong.contains(where: { $0.contains(place) || $0.contains(place - 1) }) {
+                let (one, other) = (Self.text(join.before), Self.text(join.after))
+                findings.append(
+                    (
+                        .seam,
+                        "The quality changes at the join at \(Seconds.text(join.seconds)): \(one) before, \(other) after it, "
+                            + "within one scene of the source."
+                    ))
+            }
+            if let seam, !wrong.contains(where: { $0.contains(seam) }) {
                 findings.append(
                     (
                         .seam,
                         "The picture at \(Seconds.text(marks[seam].seconds)) is less like the source than its neighbours "
-                            + "(\(Self.text(marks[seam].decibels))), at the join at \(Seconds.text(join))."
+                            + "(\(Self.text(marks[seam].decibels))), at the join at \(Seconds.text(join.seconds))."
                     ))
             }
         }
@@ -62,6 +79,21 @@ struct SeamSearch {
         }
         if let start { runs.append(start..<marks.count) }
         return runs
+    }
+
+    /// Medians either side of a join.
+    private static func window(_ marks: [Mark], at place: Int) -> VerificationReport.Join {
+        let left = marks[max(0, place - reach)..<place]
+        let right = marks[place..<min(marks.count, place + reach)]
+        let near = marks[max(0, place - 2)..<min(marks.count, place + 2)]
+        return .init(
+            seconds: marks[place].seconds, before: median(left.map(\.decibels)), after: median(right.map(\.decibels)),
+            similarityBefore: median(left.map(\.similarity)), similarityAfter: median(right.map(\.similarity)),
+            lowest: near.map(\.decibels).min() ?? 0, isVisible: false)
+    }
+
+    private static func isStep(_ join: VerificationReport.Join) -> Bool {
+        abs(join.before - join.after) > step && abs(join.similarityBefore - join.similarityAfter) > visibleStep
     }
 
     private static func seam(_ marks: [Mark], at place: Int) -> Int? {

@@ -3,25 +3,79 @@ internal import Media
 internal import MediaTime
 internal import SourceAccess
 
-/// A few seconds of a track's sound as it is heard: decoded, mixed to one channel at a low rate, each sample at its own time.
+/// A few seconds of a track's sound as it is heard: decoded, at a low rate, each sample at its own time.
 struct SoundExcerpt {
     /// Samples a second.
     static let rate = 8000
-    static let seconds = 12
+    static let seconds = 12.0
+    static let limit = Int(seconds) * rate
 
-    /// From the track's first sound on; holes are silence.
-    private(set) var samples: [Float] = []
-    /// Presentation time of `samples[0]` in seconds.
+    /// From the track's first sound in the window on; holes are silence. One array a channel.
+    private(set) var channels: [[Float]] = []
+    /// Presentation time of the first sample in seconds.
     private(set) var start: Double = 0
 
-    /// - Returns: `nil` where the sound cannot be decoded.
-    init?(_ location: String, track index: Int, interrupt: InterruptFlag) {
-        do throws(MediaError) {
-            try read(location, index, interrupt)
-        } catch {
-            return nil
+    var samples: [Float] { channels.first ?? [] }
+
+    /// Puts the pieces that lie in a window on one time line.
+    ///
+    /// - Returns: `nil` where there is too little.
+    fileprivate init?(_ pieces: [SoundPieces.Piece]) {
+        guard let first = pieces.first, !first.channels.isEmpty else { return nil }
+        start = first.time
+        channels = Array(repeating: [Float](repeating: 0, count: Self.limit), count: first.channels.count)
+        var end = 0
+        for piece in pieces where piece.channels.count == channels.count {
+            let offset = Int(((piece.time - start) * Double(Self.rate)).rounded())
+            for (channel, values) in piece.channels.enumerated() {
+                for (index, value) in values.enumerated() where offset + index >= 0 && offset + index < Self.limit {
+                    channels[channel][offset + index] = value
+                    end = max(end, offset + index + 1)
+                }
+            }
         }
-        guard samples.count > Self.rate / 2 else { return nil }
+        guard end > Self.rate / 2 else { return nil }
+        for channel in channels.indices { channels[channel].removeLast(Self.limit - end) }
+    }
+}
+
+/// Decodes a track of sound once and keeps what lies in a few windows.
+struct SoundPieces {
+    struct Piece {
+        var time: Double
+        var channels: [[Float]]
+    }
+
+    /// Where a window begins in seconds of the file; `nil` at the first sound.
+    private let windows: [Double?]
+    private let keepsChannels: Bool
+    private var found: [[Piece]]
+
+    /// - Parameter keepsChannels: else all are mixed to one.
+    static func excerpts(
+        _ location: String, track: Int, at windows: [Double?], keepsChannels: Bool, interrupt: InterruptFlag
+    ) -> [SoundExcerpt?] {
+        var pieces = SoundPieces(
+            windows: windows, keepsChannels: keepsChannels, found: Array(repeating: [], count: windows.count))
+        // What breaks in the middle leaves what was decoded before.
+        try? pieces.read(location, track, interrupt)
+        return pieces.found.map { SoundExcerpt($0) }
+    }
+
+    private mutating func keep(_ piece: Piece) {
+        for (index, window) in windows.enumerated() {
+            let start = window ?? found[index].first?.time ?? piece.time
+            let length = Double(piece.channels.first?.count ?? 0) / Double(SoundExcerpt.rate)
+            if piece.time + length > start, piece.time < start + SoundExcerpt.seconds { found[index].append(piece) }
+        }
+    }
+
+    /// No window wants what comes after this time.
+    private func isDone(at time: Double) -> Bool {
+        zip(windows, found).allSatisfy { window, pieces in
+            guard let start = window ?? pieces.first?.time else { return false }
+            return time > start + SoundExcerpt.seconds
+        }
     }
 
     private mutating func read(_ location: String, _ index: Int, _ interrupt: InterruptFlag) throws(MediaError) {
@@ -31,51 +85,41 @@ struct SoundExcerpt {
         let track = demuxer.tracks[index]
         let decoder = try DecompressionSession(format: track.format, timeBase: track.timeBase)
         var graph: FilterGraph?
-        var pieces: [(time: Double, samples: [Float])] = []
-        var count = 0
-        let limit = Self.rate * Self.seconds
-        func keep(_ frame: Frame) {
-            guard let pts = frame.pts, frame.sampleCount > 0 else { return }
+        var last = -Double.infinity
+        var pieces: [Piece] = []
+        func take(_ frame: Frame) {
+            guard let pts = frame.pts, frame.sampleCount > 0, let format = frame.audioFormat else { return }
             let time = Double(pts) * Double(frame.timeBase.numerator) / Double(frame.timeBase.denominator)
-            let values = frame.withSamples(channel: 0) { Array($0.bindMemory(to: Float.self)) } ?? []
-            pieces.append((time, values))
-            count += values.count
+            var channels: [[Float]] = []
+            while let values = frame.withSamples(
+                channel: channels.count, { Array($0.bindMemory(to: Float.self)) }), format.sampleFormat == "fltp"
+            {
+                channels.append(values)
+            }
+            last = max(last, time)
+            pieces.append(Piece(time: time, channels: channels))
         }
         func convert(_ frame: Frame) throws(MediaError) {
             guard let format = frame.audioFormat, frame.pts != nil else { return }
             if graph.map({ !$0.accepts(frame) }) ?? true {
-                guard let output = AudioFormat(sampleRate: Self.rate, sampleFormat: "flt", channelLayout: "mono") else {
-                    return
-                }
+                let layout = keepsChannels ? format.channelLayout : "mono"
+                guard
+                    let output = AudioFormat(
+                        sampleRate: SoundExcerpt.rate, sampleFormat: "fltp", channelLayout: layout)
+                else { return }
                 graph = try FilterGraph(input: format, output: output)
             }
-            try graph?.process(frame, output: keep)
+            try graph?.process(frame, output: take)
         }
-        while count < limit, let item = try reader.next() {
+        while !isDone(at: last), let item = try reader.next() {
             do {
                 try decoder.decode(item.sample, output: convert)
             } catch {
                 guard error.reason == .invalidData else { throw error }
             }
+            for piece in pieces { keep(piece) }
+            pieces.removeAll(keepingCapacity: true)
         }
-        lay(pieces)
-    }
-
-    /// Puts the pieces on one time line.
-    private mutating func lay(_ pieces: [(time: Double, samples: [Float])]) {
-        guard let first = pieces.first else { return }
-        start = first.time
-        let limit = Self.rate * Self.seconds
-        samples = [Float](repeating: 0, count: limit)
-        var end = 0
-        for piece in pieces {
-            let offset = Int(((piece.time - start) * Double(Self.rate)).rounded())
-            for (index, value) in piece.samples.enumerated() where samples.indices.contains(offset + index) {
-                samples[offset + index] = value
-                end = max(end, offset + index + 1)
-            }
-        }
-        samples.removeLast(limit - end)
     }
 }
 
@@ -109,6 +153,33 @@ enum SoundCorrelation {
         }
         guard second < best.value * 0.9 else { return nil }
         return (Double(base + best.lag) - place) / Double(SoundExcerpt.rate)
+    }
+
+    /// Channels of the source that are heard in another channel of the output: which, and in which.
+    ///
+    /// - Parameters:
+    ///   - lag: by how much the output is late, seconds.
+    static func exchanged(
+        _ source: SoundExcerpt, _ output: SoundExcerpt, shift: Double, lag: Double
+    ) -> [(Int, Int)] {
+        guard source.channels.count == output.channels.count, source.channels.count > 1 else { return [] }
+        let base = Int(((source.start + shift + lag - output.start) * Double(SoundExcerpt.rate)).rounded())
+        return source.channels.indices.compactMap { channel in
+            guard let window = loudest(source.channels[channel], base: base, other: output.samples.count) else {
+                return nil
+            }
+            let norm = energy(source.channels[channel], window)
+            let likeness = output.channels.map { other in
+                let place = window.lowerBound + base..<window.upperBound + base
+                let scale = (norm * energy(other, place)).squareRoot()
+                return scale > 0
+                    ? product(source.channels[channel], window, other, window.lowerBound + base) / scale : 0
+            }
+            guard let best = likeness.indices.max(by: { likeness[$0] < likeness[$1] }), best != channel,
+                likeness[best] > 0.6, likeness[best] > likeness[channel] + 0.15
+            else { return nil }
+            return (channel, best)
+        }
     }
 
     /// The second of the source with the most energy, among those whose every lag lies inside the output.

@@ -17,6 +17,9 @@ struct TimelineComparison {
     private(set) var moved = Tally()
     private(set) var largestError: Int128 = 0
     private(set) var errorSum: Double = 0
+    /// Where and by how much times are off, with the first and the last match, for a plot: bounded, the largest are kept.
+    private(set) var errors: [(time: Int128, error: Int128)] = []
+    private static let keptErrors = 4096
 
     /// A number, and the first few of what was counted.
     struct Tally {
@@ -59,6 +62,7 @@ struct TimelineComparison {
         }
     }
 
+    /// In units of the comparison.
     var meanError: Double { matches > 0 ? errorSum / Double(matches) : 0 }
     private var matches: Int { found - surplus.count }
 
@@ -88,6 +92,9 @@ struct TimelineComparison {
         ahead.removeFirst()
         lastMatch = goal
         let error = abs(time - goal)
+        if error > largestError || errors.isEmpty || (error > 0 && errors.count < Self.keptErrors) {
+            errors.append((goal, time - goal))
+        }
         largestError = max(largestError, error)
         errorSum += Double(error)
         if error > tolerance { moved.add(goal) }

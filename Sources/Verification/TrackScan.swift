@@ -19,6 +19,16 @@ struct TrackScan {
     private(set) var longest: Int64 = 0
     private(set) var sound = SoundScan()
     private(set) var anchors = SoundAnchors()
+    /// Samples that are called keyframes, and whose own bits say that decoding cannot start there.
+    private(set) var falseSyncs = 0
+    private(set) var cues: [Cue] = []
+
+    /// A subtitle: ticks, and what it says where that is text.
+    struct Cue {
+        var start: Int64
+        var duration: Int64
+        var text: String?
+    }
 
     private var opening = OpeningPictures()
 
@@ -37,13 +47,17 @@ struct TrackScan {
         case .video:
             if !opening.isSettled { opening.add(sample) }
             guard isShown(sample) else { return }
-            if sample.isSync { syncs.append(pts) }
+            if sample.isSync {
+                syncs.append(pts)
+                if Self.isFalse(sample) { falseSyncs += 1 }
+            }
         case .audio:
             anchors.add(sample, pts: pts)
             guard !sample.isDiscarded else { return discarded += 1 }
             sound.add(sample, pts: pts)
         case .subtitle:
             guard !Self.isBlank(sample) else { return }
+            cues.append(Cue(start: pts, duration: sample.duration, text: CaptionText.plain(sample)))
         default: break
         }
         times.append(pts)
@@ -70,6 +84,35 @@ struct TrackScan {
         default: sample.size == 0
         }
     }
+
+    private static func isFalse(_ sample: Sample) -> Bool {
+        guard ["h264", "hevc"].contains(sample.format.codecName) else { return false }
+        if case .doubtful = RandomAccessPoint.kind(of: sample) { return true }
+        return false
+    }
+
+    /// Leaves what lies in a part of the time line, ticks.
+    mutating func limit(from start: Int64?, to end: Int64?) {
+        let (low, high) = (start ?? .min, end ?? .max)
+        func isInside(_ time: Int64) -> Bool { low <= time && time < high }
+        switch track.mediaType {
+        case .subtitle:
+            cues = cues.filter { $0.start < high && ($0.start >= low || $0.start &+ $0.duration > low) }
+                .map { cue in
+                    let start = max(cue.start, low)
+                    let stop = min(cue.start &+ cue.duration, high)
+                    return Cue(start: start, duration: max(0, stop &- start), text: cue.text)
+                }
+            times = cues.map(\.start).sorted()
+        default: times = times.filter(isInside)
+        }
+        syncs = syncs.filter(isInside)
+        sound.limit(from: low, to: high)
+        self.end = self.end.map { min($0, high) }
+    }
+
+    /// From the first sample to the end of the last, ticks.
+    var extent: Int64 { max(0, (end ?? 0) &- (times.first ?? end ?? 0)) }
 
     mutating func finish() {
         times.sort()
@@ -103,9 +146,27 @@ struct SoundScan {
         }
         padding = skip.end
         if let front, pts > front, isFrontKnown { gaps.append((front, pts &- front)) }
-        front = max(front ?? pts, pts &+ sample.duration)
+        // Movies have no holes: a packet before one is said to last until the next. What it decodes to tells.
+        front = max(front ?? pts, pts &+ Self.sounding(sample))
         // libavformat does not tell how long Matroska's first packet lasts.
         isFrontKnown = sample.duration > 0
+    }
+
+    /// What is heard of a part of the time line: nothing is dropped by a decoder at its edges.
+    mutating func limit(from low: Int64, to high: Int64) {
+        if let first, first < low { (self.first, priming) = (low, 0) }
+        if let front, front > high { padding = 0 }
+        gaps = gaps.filter { $0.start > low && $0.start &+ $0.length < high }
+    }
+
+    /// How long a packet is heard, ticks: no longer than what its codec decodes it to.
+    private static func sounding(_ sample: Sample) -> Int64 {
+        let (count, rate) = (Int128(sample.audioSampleCount), Int128(sample.format.sampleRate))
+        let unit = sample.timeBase
+        guard count > 0, rate > 0, unit.numerator > 0 else { return sample.duration }
+        let ticks = (count * Int128(unit.denominator) / (rate * Int128(unit.numerator)))
+        // Decoders may double the rate that the container tells (HE-AAC), hence twice.
+        return min(sample.duration, Int64(clamping: 2 * ticks))
     }
 
     /// libav's side data: two 32-bit little-endian numbers of samples.

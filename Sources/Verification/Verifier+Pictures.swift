@@ -9,15 +9,21 @@ extension Verifier {
     func comparePictures(
         _ source: TrackScan, _ output: TrackScan, shift: CommonShift, judge: inout Judge
     ) throws(Failure) {
-        let likeness = try measure(source, output, shift: shift)
+        let joins = try joinTimes(source, output, shift: shift)
+        var likeness = try measure(source, output, shift: shift, joins: joins)
+        // A container without presentation times (H.264 with B pictures in AVI, movies without composition offsets): what the
+        // decoder tells are decode times, handed on with the wrong pictures. Their order is all there is.
+        if likeness.isDisordered, source.times.count == output.times.count {
+            likeness = try measure(source, output, shift: shift, joins: joins, pairsByOrder: true)
+            judge.note(
+                .timestamps, track: source.track.index,
+                "The source's decoder tells no rising times; pictures were compared in their order.")
+        }
         let track = source.track.index
         guard !likeness.marks.isEmpty else {
             return judge.find(
                 .picture, track: track, "No picture of the output could be compared with one of the source.")
         }
-        let values = likeness.marks.map(\.decibels)
-        judge.likeness(
-            pictures: values.count, lowest: values.min(), mean: values.reduce(0, +) / Double(values.count))
         if likeness.sourceDamage > 0 {
             judge.note(.damage, track: track, "\(likeness.sourceDamage) samples of the source cannot be decoded.")
         }
@@ -30,51 +36,89 @@ extension Verifier {
                 "\(likeness.sourceCaptions) pictures of the source carry closed captions, \(likeness.outputCaptions) of the output."
             )
         }
-        let joins = try joinTimes(source, output, shift: shift)
-        for seam in SeamSearch(marks: likeness.marks, joins: joins).findings {
-            judge.find(seam.kind, track: track, seam.detail)
+        let search = SeamSearch(marks: likeness.marks, joins: joins) { likeness.continuity[$0] }
+        judge.likeness(likeness.marks, joins: search.joins)
+        for run in likeness.neighbours.runs {
+            judge.find(.picture, track: track, run)
         }
+        for seam in search.findings { judge.find(seam.kind, track: track, seam.detail) }
     }
 
     private struct Likeness {
-        /// Output time in seconds and likeness.
-        var marks: [SeamSearch.Mark] = []
+        var marks: [VerificationReport.Mark] = []
+        /// By index of a mark at a join: how like the source's picture is to the one before it.
+        var continuity: [Int: Double] = [:]
+        var neighbours = NeighbourSearch()
+        /// The source's pictures come in another order than their times.
+        var isDisordered = false
         var sourceDamage = 0
         var outputDamage = 0
         var sourceCaptions = 0
         var outputCaptions = 0
     }
 
-    private func measure(_ source: TrackScan, _ output: TrackScan, shift: CommonShift) throws(Failure) -> Likeness {
+    /// Filters that turn the source's pixels, where the output's were turned instead of being marked.
+    private static func turn(_ source: Track, _ output: Track) -> String {
+        guard source.transform != output.transform, output.rotation == 0, let matrix = source.transform,
+            let orientation = Orientation(matrix: matrix)
+        else { return "" }
+        let isWide = source.format.width > source.format.height
+        let looksTurned = orientation.exchangesAxes && isWide != (output.format.width > output.format.height)
+        return looksTurned ? orientation.filter : ""
+    }
+
+    private func measure(
+        _ source: TrackScan, _ output: TrackScan, shift: CommonShift, joins: [Double], pairsByOrder: Bool = false
+    ) throws(Failure) -> Likeness {
         let left = try PictureReader(
             location: sourceLocation, track: source.track.index, threads: 2, interrupt: interrupt)
         let right = try PictureReader(
             location: outputLocation, track: output.track.index, threads: 2, interrupt: interrupt)
         let clock = shift.clock
         let tolerance = max(clock.tolerance(source.track.timeBase, output.track.timeBase), clock.rate / 1000)
-        let distance = PictureDistance()
+        let distance = PictureDistance(turn: Self.turn(source.track, output.track))
         var likeness = Likeness()
-        func take(_ reader: PictureReader, _ captions: inout Int) throws(Failure) -> Frame? {
-            let frame = try reader.next()
-            if frame?.attachmentKinds.contains(.captions) ?? false { captions += 1 }
-            return frame
-        }
-        var wanted = try take(left, &likeness.sourceCaptions)
-        var found = try take(right, &likeness.outputCaptions)
+        var wanted = try left.next()
+        var found = try right.next()
+        var before: (source: Frame, output: Frame)?
+        var ahead = joins[...]
         while let first = wanted, let second = found {
-            let goal = clock.units(first.pts ?? 0, in: first.timeBase) + shift.units
             let time = clock.units(second.pts ?? 0, in: second.timeBase)
+            let goal = pairsByOrder ? time : clock.units(first.pts ?? 0, in: first.timeBase) + shift.units
+            if let last = before?.source.pts, let now = first.pts, now < last { likeness.isDisordered = true }
             if abs(time - goal) <= tolerance {
+                let seconds = clock.seconds(time)
                 do {
-                    if let decibels = try distance.decibels(first, second) {
-                        likeness.marks.append(.init(seconds: clock.seconds(time), decibels: decibels))
+                    if let value = try distance.likeness(first, second) {
+                        if let join = ahead.first, join <= seconds + 0.0005 {
+                            likeness.continuity[likeness.marks.count] = try before.flatMap {
+                                (before) throws(MediaError) in
+                                try distance.continuity(before.source, first)
+                            }
+                        }
+                        let mark = VerificationReport.Mark(
+                            seconds: seconds, decibels: value.decibels, similarity: value.similarity)
+                        // What is as like the source as this is no neighbour of the right picture.
+                        if let before, value.decibels < NeighbourSearch.doubt {
+                            likeness.neighbours.add(
+                                mark, previous: try distance.likeness(before.source, second)?.decibels,
+                                following: try distance.likeness(first, before.output)?.decibels,
+                                last: likeness.marks.last)
+                        }
+                        likeness.marks.append(mark)
                     }
                 } catch {
                     throw Failure(error, role: .output)
                 }
+                while let join = ahead.first, join <= seconds + 0.0005 { ahead.removeFirst() }
+                if first.attachmentKinds.contains(.captions) {
+                    likeness.sourceCaptions += 1
+                    if second.attachmentKinds.contains(.captions) { likeness.outputCaptions += 1 }
+                }
+                before = (first, second)
             }
-            if goal <= time + tolerance { wanted = try take(left, &likeness.sourceCaptions) }
-            if time <= goal + tolerance { found = try take(right, &likeness.outputCaptions) }
+            if goal <= time + tolerance { wanted = try left.next() }
+            if time <= goal + tolerance { found = try right.next() }
         }
         (likeness.sourceDamage, likeness.outputDamage) = (left.damage, right.damage)
         return likeness

@@ -11,22 +11,34 @@ package struct Verifier {
     let sourceLocation: String
     let outputLocation: String
     let isFull: Bool
+    let range: VerificationRange
+    let declared: DeclaredLosses
     let interrupt: InterruptFlag
 
-    /// - Parameter full: decodes both films and compares luma picture by picture; takes as long as playing them at full speed.
-    package init(source: String, output: String, full: Bool, interrupt: InterruptFlag = InterruptFlag()) {
+    /// - Parameters:
+    ///   - full: decodes both films and compares them picture by picture, and the sound at several places; takes as long as
+    ///     playing them at full speed.
+    ///   - range: the part of the source that the output is to hold.
+    ///   - declared: losses that are known, and no findings.
+    package init(
+        source: String, output: String, full: Bool, range: VerificationRange = .init(),
+        declared: DeclaredLosses = .init(), interrupt: InterruptFlag = InterruptFlag()
+    ) {
         sourceLocation = source
         outputLocation = output
         isFull = full
+        self.range = range
+        self.declared = declared
         self.interrupt = interrupt
     }
 
     /// - Throws: where either file cannot be opened, or the source has no film that can be compared. What is wrong between two
     ///   readable files is a finding.
     package func report() throws(Failure) -> VerificationReport {
-        let source = try FileScan(sourceLocation, interrupt: interrupt)
+        var source = try FileScan(sourceLocation, interrupt: interrupt)
         let output = try FileScan(outputLocation, joinsPieces: false, interrupt: interrupt)
         let film = try PictureTrack.find(in: source.tracks.map(\.track), of: sourceLocation)
+        if !range.isWhole { try source.limit(to: range, film: film.index) }
         var judge = Judge()
         judge.readability(of: source, output)
 
@@ -38,41 +50,55 @@ package struct Verifier {
                 _ = try PictureTrack.find(in: [first.track], of: outputLocation)
                 return judge.report
             }
-            let common = try CommonShift(picture: source.tracks[film.index], first)
-            shift = common
+            shift = try CommonShift(picture: source.tracks[film.index], first)
         }
-        for (index, track) in source.tracks(of: .video).enumerated() {
-            guard let match = judge.match(track, films, index), let shift else { continue }
-            try judge.pictureTimes(track, match, shift: shift, isMatroska: output.isMatroska)
-            judge.pictureShape(track.track, match.track)
-            try judge.pictureContent(
-                FirstPicture(sourceLocation, track: track.track, interrupt: interrupt),
-                FirstPicture(outputLocation, track: match.track, interrupt: interrupt), of: track.track, match.track)
-        }
-        let sounds = output.tracks(of: .audio)
-        for (index, track) in source.tracks(of: .audio).enumerated() {
-            guard let match = judge.match(track, sounds, index) else { continue }
-            try judge.sound(track, match, shift: shift) {
-                guard let shift,
-                    let left = SoundExcerpt(sourceLocation, track: track.track.index, interrupt: interrupt),
-                    let right = SoundExcerpt(outputLocation, track: match.track.index, interrupt: interrupt)
-                else { return nil }
-                return SoundCorrelation.lag(left, right, shift: shift.seconds)
-            }
-        }
+        try comparePictureTracks(source, output, shift: shift, &judge)
+        try compareSound(source, output, shift: shift, &judge)
         let captions = output.tracks(of: .subtitle)
         for (index, track) in source.tracks(of: .subtitle).enumerated() {
             guard let match = judge.match(track, captions, index) else { continue }
             try judge.subtitles(track, match, shift: shift)
         }
         judge.otherTracks(source, output)
+        judge.timecode(source, output)
         judge.chapters(source, output, shift: shift?.seconds ?? 0)
         judge.tags(source, output)
         judge.structure(of: outputLocation, output)
         if isFull, let shift, let match = films.first {
             try comparePictures(source.tracks[film.index], match, shift: shift, judge: &judge)
         }
-        return judge.report
+        var report = judge.report
+        report.accept(declared)
+        return report
+    }
+
+    private func comparePictureTracks(
+        _ source: FileScan, _ output: FileScan, shift: CommonShift?, _ judge: inout Judge
+    ) throws(Failure) {
+        let films = output.tracks(of: .video)
+        for (index, track) in source.tracks(of: .video).enumerated() {
+            guard let match = judge.match(track, films, index), let shift else { continue }
+            try judge.pictureTimes(track, match, shift: shift, isFirst: index == 0)
+            judge.pictureShape(track.track, match.track)
+            try judge.pictureContent(
+                FirstPicture(sourceLocation, track: track.track, interrupt: interrupt),
+                FirstPicture(outputLocation, track: match.track, interrupt: interrupt), of: track.track, match.track)
+        }
+    }
+
+    private func compareSound(
+        _ source: FileScan, _ output: FileScan, shift: CommonShift?, _ judge: inout Judge
+    ) throws(Failure) {
+        let sounds = output.tracks(of: .audio)
+        for (index, track) in source.tracks(of: .audio).enumerated() {
+            guard let match = judge.match(track, sounds, index) else { continue }
+            let content = shift.map {
+                SoundContent(self, track, match, shift: $0.seconds, places: isFull ? 6 : 1)
+            }
+            try judge.sound(track, match, shift: shift) { content?.offsets.first?.offset }
+            guard isFull, let content else { continue }
+            judge.soundContent(content, of: track.track.index)
+        }
     }
 }
 
@@ -88,10 +114,28 @@ struct Judge {
         report.notes.append(Finding(kind, track: track, detail))
     }
 
-    mutating func likeness(pictures: Int, lowest: Double?, mean: Double?) {
-        report.comparedPictures = pictures
-        report.lowestPSNR = lowest
-        report.meanPSNR = mean
+    mutating func likeness(_ marks: [VerificationReport.Mark], joins: [VerificationReport.Join]) {
+        let (decibels, similarities) = (marks.map(\.decibels), marks.map(\.similarity))
+        report.comparedPictures = marks.count
+        report.lowestPSNR = decibels.min()
+        report.meanPSNR = decibels.reduce(0, +) / Double(max(1, marks.count))
+        report.lowestSSIM = similarities.min()
+        report.meanSSIM = similarities.reduce(0, +) / Double(max(1, marks.count))
+        report.likeness = marks
+        report.joins = joins
+    }
+
+    mutating func sync(_ sync: VerificationReport.Sync) { report.sync.append(sync) }
+
+    mutating func structure(_ structure: VerificationReport.Structure) { report.structure = structure }
+
+    mutating func timeErrors(_ errors: [VerificationReport.TimeError]) { report.timeErrors = errors }
+
+    /// Errors of a track's times, seconds.
+    mutating func timeError(track: Int, max: Double, mean: Double) {
+        guard let index = report.tracks.firstIndex(where: { $0.index == track }) else { return }
+        report.tracks[index].maxTimeError = max
+        report.tracks[index].meanTimeError = mean
     }
 
     mutating func readability(of source: FileScan, _ output: FileScan) {
@@ -105,7 +149,7 @@ struct Judge {
         report.tracks.append(
             VerificationReport.TrackCount(
                 index: track.track.index, mediaType: track.track.mediaType.rawValue, source: track.times.count,
-                output: match?.times.count ?? 0))
+                output: match?.times.count ?? 0, sourceSeconds: track.seconds, outputSeconds: match?.seconds))
         guard let match else {
             find(
                 .missingTrack, track: track.track.index,
@@ -135,7 +179,7 @@ struct Judge {
         }
     }
 
-    /// Data, covers, attachments: carried where a container can, said where not.
+    /// Data, covers, attachments.
     mutating func otherTracks(_ source: FileScan, _ output: FileScan) {
         func others(_ file: FileScan) -> [TrackScan] {
             file.tracks.filter { scan in
@@ -147,17 +191,62 @@ struct Judge {
             }
         }
         var left = others(output)
-        for scan in others(source) {
-            if let index = left.firstIndex(where: {
-                $0.track.mediaType == scan.track.mediaType && $0.track.format.codecName == scan.track.format.codecName
-            }) {
-                left.remove(at: index)
+        for scan in others(source) where !isJudgedElsewhere(scan.track, source) {
+            if let index = left.firstIndex(where: { Self.isSameKind($0.track, scan.track) }) {
+                let match = left.remove(at: index)
+                if scan.track.mediaType == .data, scan.times.count != match.times.count {
+                    find(
+                        .missing, track: scan.track.index,
+                        "The data track \(scan.track.index) has \(scan.times.count) samples in the source and "
+                            + "\(match.times.count) in the output.")
+                }
             } else {
-                note(
+                let what = scan.track.mediaType == .video ? "cover" : "\(scan.track.mediaType.rawValue) track"
+                let name = [
+                    scan.track.format.codecName, scan.track.format.codecTag, scan.track.metadata["filename"] ?? "",
+                ]
+                .filter { !$0.isEmpty }.joined(separator: " ")
+                find(
                     .missingTrack, track: scan.track.index,
-                    "The output lacks the \(scan.track.mediaType.rawValue) track \(scan.track.index) "
-                        + "(\(scan.track.format.codecName) \(scan.track.format.codecTag)).")
+                    "The output lacks the \(what) \(scan.track.index) (\(name)).")
             }
         }
+    }
+
+    /// A cover may be packed as a picture track by one container and as an attachment by another.
+    private static func isSameKind(_ output: Track, _ source: Track) -> Bool {
+        let isPicture = source.mediaType == .video
+        return output.format.codecName == source.format.codecName
+            && (output.mediaType == source.mediaType || isPicture && output.mediaType == .attachment)
+            && (isPicture || source.format.codecName != "none" || output.format.codecTag == source.format.codecTag)
+            && (source.metadata["filename"] == nil || isPicture
+                || output.metadata["filename"] == source.metadata["filename"])
+    }
+
+    /// Tracks whose meaning is compared whatever its form: time codes, and QuickTime's chapters.
+    private func isJudgedElsewhere(_ track: Track, _ file: FileScan) -> Bool {
+        track.mediaType == .data
+            && (track.format.codecTag == "tmcd" || track.format.codecTag == "text" && !file.chapters.isEmpty)
+    }
+
+    /// The first picture's time code, wherever a container tells it.
+    mutating func timecode(_ source: FileScan, _ output: FileScan) {
+        func codes(_ file: FileScan) -> [String] {
+            ([file.metadata["timecode"]] + file.tracks.map { $0.track.metadata["timecode"] }).compactMap(\.self)
+        }
+        guard let wanted = codes(source).first else { return }
+        let found = codes(output)
+        if !found.contains(wanted) {
+            find(
+                .timecode,
+                "The time code is \(wanted) in the source and \(found.first ?? "not told") in the output.")
+        }
+    }
+}
+
+extension TrackScan {
+    /// From the first sample to the end of the last.
+    fileprivate var seconds: Double {
+        Double(extent) * Double(track.timeBase.numerator) / Double(track.timeBase.denominator)
     }
 }

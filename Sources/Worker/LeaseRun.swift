@@ -15,6 +15,8 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     let cancellation = InterruptFlag()
     /// Stops the reading of the source that this lease uses now.
     private let reading = Mutex<InterruptFlag?>(nil)
+    /// Where the coordinator reads the source for this slot.
+    private let inlet = Mutex<SourceInlet?>(nil)
     private let sender: DealerSender
     private let started = LeaseGauge.now
     /// The lease is over only when the coordinator says that the result is durable. Not over a link that cannot break.
@@ -22,11 +24,12 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
 
     // Guarded by `condition`.
     private let condition = NSCondition()
-    private var credit: Int64
+    private var credit: CreditBalance
     private var outbox: ChunkOutbox
     private var isPaused = false
     private var isAccepted = false
     private var isResultSent = false
+    private var end: String?
 
     // Touched by the thread that calls `append`, and by `finish` after that.
     private var chunk: [UInt8] = []
@@ -44,7 +47,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
         self.lease = lease
         self.sender = sender
         self.awaitsAcceptance = awaitsAcceptance
-        credit = lease.credit
+        credit = CreditBalance(lease.credit)
         outbox = ChunkOutbox(keeps: awaitsAcceptance)
         chunk.reserveCapacity(lease.chunkBytes)
     }
@@ -61,15 +64,38 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
         condition.unlock()
     }
 
-    func add(credit bytes: Int64) { locked { credit += bytes } }
+    func add(credit bytes: Int64) { locked { credit.grant(bytes) } }
 
     /// The result is durable.
     func accept() { locked { isAccepted = true } }
 
+    /// How it ended, for the log.
+    var ending: String {
+        condition.lock()
+        defer { condition.unlock() }
+        return end ?? (cancellation.isInterrupted ? "is wanted no longer" : "ended without word from the coordinator")
+    }
+
     func cancel() {
         cancellation.interrupt()
         reading.withLock { $0?.interrupt() }
+        inlet.withLock { $0 }?.cancel()
         locked {}
+    }
+
+    /// The lease's samples come from the coordinator.
+    /// - Parameter reason: why the slot does not read the source itself, where it tried.
+    func openStream(because reason: Failure?) throws(Failure) -> StreamedSource {
+        let fresh = SourceInlet(lease.lease, sender: sender) { [weak self] in
+            _ = self?.waits.wrappingAdd(1, ordering: .relaxed)
+        }
+        inlet.withLock { $0 = fresh }
+        if cancellation.isInterrupted { fresh.cancel() }
+        return try StreamedSource(fresh, segment: lease.segment, because: reason)
+    }
+
+    func receive(_ chunk: SourceChunk, _ payload: [MessageFrame]) {
+        inlet.withLock { $0 }?.receive(chunk, payload)
     }
 
     /// From now on, cancelling the lease stops this flag's reading as well; `nil` where the source goes on to the next lease.
@@ -95,14 +121,15 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     func resume(credit fresh: Int64) {
         locked {
             outbox.rewind()
-            credit = fresh
+            credit = CreditBalance(fresh)
             isPaused = false
             isResultSent = false
         }
+        inlet.withLock { $0 }?.reconnect()
     }
 
     /// Runs the lease and sends its result or its failure.
-    func run(_ source: SourceSession) {
+    func run(_ source: any SegmentSource) {
         do throws(Failure) {
             let pipeline = SegmentPipeline(
                 recipe: lease.recipe, segment: lease.segment, source: source, gauge: gauge, cancellation: cancellation)
@@ -116,6 +143,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     /// - Parameter isUnfit: this node can do no segment of the job.
     func report(_ failure: Failure, isUnfit: Bool = false) {
         guard !cancellation.isInterrupted else { return }
+        locked { end = "failed: \(failure.message)" }
         let message = LeaseFailed(lease: lease.lease, failure: failure, frames: gauge.frameCount, isUnfit: isUnfit)
         try? send(.failed(message))
     }
@@ -123,20 +151,8 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     // MARK: SampleSink
 
     func append(_ sample: Sample) throws(Failure) {
-        var flags: SampleTable.Flags = sample.isSync ? .sync : []
-        if sample.isCorrupt { flags.insert(.corrupt) }
-        let number = table.entries.count
-        table.entries.append(
-            SampleTable.Entry(
-                pts: sample.pts ?? SampleTable.noTime, dts: sample.dts ?? SampleTable.noTime, duration: sample.duration,
-                size: UInt32(sample.size), flags: flags))
-        // What an encoder hands out beside its samples (statistics, buffer fullness) is its own affair; a copy keeps everything.
-        if lease.recipe.encoder == "copy" {
-            for attachment in sample.attachments {
-                table.attachments.append(
-                    SampleTable.Attachment(sample: number, kind: attachment.kind.rawValue, bytes: attachment.bytes))
-            }
-        }
+        table.entries.append(SampleTable.Entry(sample))
+        // What an encoder hands out beside its samples (statistics, buffer fullness) is its own affair.
         var offset = 0
         while offset < sample.size {
             let room = min(sample.size - offset, lease.chunkBytes - chunk.count)
@@ -163,12 +179,11 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     private func sendChunks() throws(Failure) {
         while let next = outbox.next {
             if cancellation.isInterrupted { throw Failure.interrupted }
-            guard !isPaused, credit >= Int64(next.frame.count) else {
+            guard !isPaused, credit.spend(next.frame.count) else {
                 waits.wrappingAdd(1, ordering: .relaxed)
                 _ = condition.wait(until: Date(timeIntervalSinceNow: 0.5))
                 continue
             }
-            credit -= Int64(next.frame.count)
             let message = Chunk(lease: lease.lease, sequence: next.sequence, offset: next.offset)
             try send(.chunk(message), payload: [next.frame])
             outbox.advance()
@@ -179,7 +194,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
 
     private func finish(_ outcome: SegmentPipeline.Outcome) throws(Failure) {
         try flush()
-        table.add(unshown: outcome.unshown)
+        table.damage = outcome.damage
         let times = table.entries.map(\.pts).filter { $0 != SampleTable.noTime }
         let result = SegmentResult(
             lease: lease.lease, frames: outcome.frames, samples: table.entries.count, bytes: size, hash: hash.finish(),
@@ -208,7 +223,12 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
                 try send(result, payload: payload)
                 isResultSent = true
             }
-            if isAccepted || !awaitsAcceptance || Date() > deadline { return }
+            if isAccepted || !awaitsAcceptance {
+                let seconds = Double(LeaseGauge.now &- started) / 1e9
+                end = "done, \(gauge.frameCount) frames in \(String(format: "%.1f", seconds)) s"
+                return
+            }
+            if Date() > deadline { return }
             waits.wrappingAdd(1, ordering: .relaxed)
             _ = condition.wait(until: Date(timeIntervalSinceNow: 0.5))
         }

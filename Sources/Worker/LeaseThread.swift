@@ -11,6 +11,8 @@ final class LeaseThread: @unchecked Sendable {
     private let queue = BoundedQueue<Work>(capacity: 8)
     private let busy = Atomic<Bool>(false)
     private let draining = Atomic<Bool>(false)
+    /// The coordinator streams what a slot cannot open.
+    let streams = Atomic<Bool>(false)
     private let held = Mutex<SourceReference?>(nil)
     /// The last proofs, for a coordinator that was started again and asks in the middle of a lease.
     private let proofs = Mutex<[(request: Prove, answer: FingerprintAnswer)]>([])
@@ -79,7 +81,7 @@ final class LeaseThread: @unchecked Sendable {
 
     private func serve(_ run: LeaseRun) {
         do throws(Failure) {
-            run.run(try open(run.lease.source, for: run))
+            run.run(try source(for: run))
         } catch {
             run.report(error.atThisNode, isUnfit: error.boundary == .asset)
         }
@@ -88,6 +90,19 @@ final class LeaseThread: @unchecked Sendable {
         if run.cancellation.isInterrupted { close() }
         busy.store(false, ordering: .releasing)
         if !draining.load(ordering: .acquiring) { try? sender.send(.ready(Ready(source: heldSource))) }
+    }
+
+    /// The source itself where it opens here and is the one that was planned, else the coordinator's reading of it.
+    private func source(for run: LeaseRun) throws(Failure) -> any SegmentSource {
+        guard run.lease.access == .direct else { return try run.openStream(because: nil) }
+        do throws(Failure) {
+            return try open(run.lease.source, for: run)
+        } catch {
+            guard error.boundary == .asset, streams.load(ordering: .acquiring), !run.cancellation.isInterrupted else {
+                throw error
+            }
+            return try run.openStream(because: error.atThisNode)
+        }
     }
 
     private func open(_ source: SourceReference, for run: LeaseRun) throws(Failure) -> SourceSession {
@@ -117,7 +132,7 @@ extension Failure {
         var failure = self
         failure.retry = .elsewhere
         failure.message = "\(ProcessInfo.processInfo.hostName): \(message)"
-        failure.advice = "Let every node see the source under the same path or URL; the coordinator does not stream it."
+        failure.advice = "Let every node see the source under the same path or URL."
         return failure
     }
 }

@@ -8,16 +8,26 @@ package final class NodeService: Sendable {
     package struct Configuration: Sendable {
         package var supervisor: NodeSupervisor.Configuration
         package var security: ClientSecurity?
+        /// Seconds that leases may take to finish once the node leaves; `nil` for as long as they take.
+        package var drainSeconds: Double?
 
-        package init(supervisor: NodeSupervisor.Configuration, security: ClientSecurity?) {
+        package init(
+            supervisor: NodeSupervisor.Configuration, security: ClientSecurity?, drainSeconds: Double? = nil
+        ) {
             self.supervisor = supervisor
             self.security = security
+            self.drainSeconds = drainSeconds
         }
     }
 
     private enum End: Sendable {
-        case drained, stopped
+        case drained, expired
         case failed(Failure)
+    }
+
+    /// What the log has told of the connections: one word for the node, not one for each slot.
+    private struct Links {
+        var away: Set<Int> = []
     }
 
     private let configuration: Configuration
@@ -26,6 +36,7 @@ package final class NodeService: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let supervisor = Mutex<NodeSupervisor?>(nil)
     private let isDraining = Atomic<Bool>(false)
+    private let links = Mutex(Links())
 
     /// Seconds that the coordinator may take to answer for the first time. Later it may be away as long as it likes.
     private static let patience = Duration.seconds(15)
@@ -38,22 +49,35 @@ package final class NodeService: Sendable {
 
     /// Blocks until every slot has left.
     /// - Throws: exit code 69 when no coordinator answers, 77 when it does not take the key.
-    package func run() throws(Failure) {
+    /// - Parameter connected: called once the coordinator answers.
+    package func run(connected: @Sendable () -> Void = {}) throws(Failure) {
         try reach()
-        notice("connected to \(configuration.supervisor.endpoint), \(configuration.supervisor.slots) slots")
+        let slots = configuration.supervisor.slots
+        notice(
+            "connected to \(configuration.supervisor.endpoint) as \(configuration.supervisor.node) with \(slots) "
+                + (slots == 1 ? "slot" : "slots"))
+        connected()
         let fresh = NodeSupervisor(configuration.supervisor) { [self] in report($0) }
         supervisor.withLock { $0 = fresh }
         if isDraining.load(ordering: .acquiring) { fresh.drain() }
         ended.wait()
         fresh.stop()
+        if case .expired = end.withLock({ $0 }) {
+            notice("leases took longer than --drain-timeout; they are given to others")
+        }
         if case .failed(let failure) = end.withLock({ $0 }) { throw failure }
     }
 
-    /// Lets the leases at hand finish; `run` returns after that.
+    /// Lets the leases at hand finish, within `drainSeconds`; `run` returns after that.
     package func drain() {
-        isDraining.store(true, ordering: .releasing)
+        guard !isDraining.exchange(true, ordering: .acquiringAndReleasing) else { return }
         supervisor.withLock { $0 }?.drain()
+        guard let seconds = configuration.drainSeconds else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in self?.finish(.expired) }
     }
+
+    /// Rises as long as the node looks after its slots; `nil` before there are any.
+    package var pulse: Int? { supervisor.withLock { $0?.pulse } }
 
     private func finish(_ how: End) {
         end.withLock { if $0 == nil { $0 = how } }
@@ -63,6 +87,7 @@ package final class NodeService: Sendable {
     private func report(_ event: NodeSupervisor.Event) {
         switch event {
         case .drained: finish(.drained)
+        case .noted(let slot, let note): report(note, of: slot)
         case .unusable(let failure): notice(failure.message)
         case .replaced(let slot, let end):
             let words = end.log.last.map { ": \($0)" } ?? ""
@@ -74,7 +99,25 @@ package final class NodeService: Sendable {
                             advice: "Use a key of the role worker, and a name that no other node has.",
                             fault: .settings, exitCode: .notPermitted)))
             }
+            links.withLock { _ = $0.away.remove(slot) }
             if end.cause != .exited || end.code != 0 { notice("slot \(slot) was replaced\(words)") }
+        }
+    }
+
+    private func report(_ note: SlotNote, of slot: Int) {
+        switch note {
+        case .lease(let words): notice("slot \(slot): \(words)")
+        case .connected:
+            let isBack = links.withLock { links in
+                links.away.remove(slot) != nil && links.away.isEmpty
+            }
+            if isBack { notice("connected to the coordinator again") }
+        case .disconnected:
+            guard !isDraining.load(ordering: .acquiring) else { return }
+            let isFirst = links.withLock { links in
+                links.away.insert(slot).inserted && links.away.count == 1
+            }
+            if isFirst { notice("lost the coordinator; connecting again, and leases at hand go on") }
         }
     }
 
@@ -85,17 +128,12 @@ package final class NodeService: Sendable {
             outcome = try ConnectionProbe.connect(
                 context: MessageContext(), address: address, security: configuration.security, timeout: Self.patience)
         } catch {
-            throw Failure(
-                .transport, "\(address) is no address of a coordinator: \(error)",
-                advice: "Write tcp://HOST:PORT or ipc://PATH.", fault: .settings, exitCode: .usage)
+            throw .noAddress(address, error)
         }
         switch outcome {
         case .connected: return
-        case .unreachable:
-            throw Failure(
-                .transport, "No coordinator answers at \(address).",
-                advice: "Start one with `weft coordinator`, or name another with --coordinator.", retry: .retry,
-                fault: .environment, exitCode: .unreachable)
+        case .unreachable: throw .noAnswer(at: address)
+        case .broken: throw .brokenConnection(to: address)
         case .unauthorized, .mismatched:
             throw Failure(
                 .transport, "The coordinator at \(address) does not take this node's key.",

@@ -14,10 +14,14 @@ package final class NodeSupervisor: Sendable {
         package var threads: Int
         /// The key to show the coordinator; `nil` where it asks for none.
         package var keyFile: String?
+        /// The coordinator is this process: it does not come back without its slots.
+        package var isPrivate: Bool
 
         package init(
-            executable: String, endpoint: String, node: String, slots: Int, threads: Int = 1, keyFile: String? = nil
+            executable: String, endpoint: String, node: String, slots: Int, threads: Int = 1, keyFile: String? = nil,
+            isPrivate: Bool = false
         ) {
+            self.isPrivate = isPrivate
             self.threads = threads
             self.keyFile = keyFile
             self.executable = executable
@@ -34,12 +38,15 @@ package final class NodeSupervisor: Sendable {
         case unusable(Failure)
         /// Every slot has left after `drain`.
         case drained
+        /// Something for the log.
+        case noted(slot: Int, SlotNote)
     }
 
     private let configuration: Configuration
     private let stopping = Atomic<Bool>(false)
     private let draining = Atomic<Bool>(false)
     private let done = DispatchSemaphore(value: 0)
+    private let rounds = Atomic<Int>(0)
     private let report: @Sendable (Event) -> Void
 
     /// - Parameter report: called on the supervisor's thread.
@@ -52,6 +59,7 @@ package final class NodeSupervisor: Sendable {
             while !stopping.load(ordering: .acquiring) {
                 if draining.load(ordering: .acquiring) { loop.drain() }
                 loop.step()
+                rounds.wrappingAdd(1, ordering: .relaxed)
                 if loop.isDrained, !isDrained {
                     isDrained = true
                     report(.drained)
@@ -63,6 +71,9 @@ package final class NodeSupervisor: Sendable {
         thread.name = "weft-node"
         thread.start()
     }
+
+    /// Rises, many times a second, as long as the supervisor's thread looks after its slots.
+    package var pulse: Int { rounds.load(ordering: .relaxed) }
 
     /// Lets every slot finish its lease and leave; none is replaced.
     package func drain() { draining.store(true, ordering: .releasing) }
@@ -139,7 +150,7 @@ private struct SupervisorLoop {
             [
                 "slot", "--connect", configuration.endpoint, "--index", String(index), "--node", configuration.node,
                 "--incarnation", String(incarnation), "--threads", String(configuration.threads),
-            ] + (configuration.keyFile.map { ["--key", $0] } ?? [])
+            ] + (configuration.keyFile.map { ["--key", $0] } ?? []) + (configuration.isPrivate ? ["--private"] : [])
         do throws(Failure) {
             places[index].child = try SlotChild(
                 executable: configuration.executable, arguments: arguments, environment: environment,
@@ -156,7 +167,7 @@ private struct SupervisorLoop {
 
     private mutating func watch(_ index: Int) {
         guard places[index].child != nil else { return }
-        places[index].child?.readPipes()
+        for note in places[index].child?.readPipes() ?? [] { report(.noted(slot: index, note)) }
         places[index].child?.killIfStalled()
         guard let end = places[index].child?.reap(), let child = places[index].child else { return }
         places[index].child = nil

@@ -21,20 +21,21 @@ final class SegmentPipeline {
         var frames: Int
         var format: FormatDescription
         var warnings: [String]
-        /// Times of owned samples that cannot give a picture (`PictureLedger`).
-        var unshown: [Int64] = []
+        /// What the source's damage did to the segment's pictures.
+        var damage = SampleTable.Damage()
     }
 
     private let recipe: EncodeRecipe
     private let segment: Segment
-    private let source: SourceSession
+    private let source: any SegmentSource
     private let path: PicturePath
     private let gauge: LeaseGauge
     private let cancellation: InterruptFlag
     private let metadata: DynamicMetadataStore?
 
     init(
-        recipe: EncodeRecipe, segment: Segment, source: SourceSession, gauge: LeaseGauge, cancellation: InterruptFlag
+        recipe: EncodeRecipe, segment: Segment, source: any SegmentSource, gauge: LeaseGauge,
+        cancellation: InterruptFlag
     ) {
         self.recipe = recipe
         self.segment = segment
@@ -42,15 +43,19 @@ final class SegmentPipeline {
         self.gauge = gauge
         self.cancellation = cancellation
         metadata = DynamicMetadataStore(recipe)
-        path = PicturePath(recipe: recipe, track: source.track)
+        path = PicturePath(recipe: recipe, picture: source.picture)
     }
 
     func run(into sink: any SampleSink) throws(Failure) -> Outcome {
         try checkCancelled()
         // Passing over a source that cannot be sought is work, too: a supervisor must not take it for a hang.
+        try enter(segment)
+        return try encode(into: sink)
+    }
+
+    private func enter(_ segment: Segment) throws(Failure) {
         let gauge = gauge
         try source.begin(segment, goesOn: recipe.filterMargin > 0) { gauge.count(bytesRead: $0) }
-        return recipe.encoder == "copy" ? try copy(into: sink) : try encode(into: sink)
     }
 
     private func checkCancelled() throws(Failure) {
@@ -70,24 +75,6 @@ final class SegmentPipeline {
         return sample
     }
 
-    // MARK: Copy
-
-    /// Passes the samples on as they are. A plan for copying cuts only where nothing shown before the cut follows it.
-    private func copy(into sink: any SampleSink) throws(Failure) -> Outcome {
-        var frames = 0
-        while let sample = try readSample() {
-            let pts = sample.pts ?? sample.dts ?? segment.start
-            guard !sample.isDiscarded, pts < segment.end else { continue }
-            if SampleVisibility.isShown(sample) {
-                frames += 1
-                gauge.countFrame(at: pts)
-            }
-            gauge.count(bytes: sample.size)
-            try sink.append(sample)
-        }
-        return Outcome(frames: frames, format: source.track.format, warnings: [])
-    }
-
     // MARK: Encode
 
     private func encode(into sink: any SampleSink) throws(Failure) -> Outcome {
@@ -103,12 +90,12 @@ final class SegmentPipeline {
         let encoding = EncodingThread(encoder: encoder, queue: queue, sink: sink, gauge: gauge, metadata: metadata)
         encoding.start()
         let warnings: [String]
-        let unshown: [Int64]
+        let damage: SampleTable.Damage
         do throws(Failure) {
             var stage = try DecodingStage(self, graph: graph, queue: queue)
             try stage.run()
             warnings = stage.warnings
-            unshown = stage.ledger.unshown()
+            damage = stage.damage
             queue.close()
         } catch {
             queue.abandon()
@@ -117,19 +104,16 @@ final class SegmentPipeline {
             throw error
         }
         let format = try encoding.join(fallback: nil)
-        return Outcome(frames: gauge.frameCount, format: format, warnings: warnings, unshown: unshown)
+        return Outcome(frames: gauge.frameCount, format: format, warnings: warnings, damage: damage)
     }
 
     /// Reads, decodes and filters on the caller's thread.
     private struct DecodingStage {
         private let pipeline: SegmentPipeline
         private var graph: FilterGraph
-        private let decoder: DecompressionSession
+        private let decoder: SegmentDecoder
         private let queue: BoundedQueue<Frame>
-        private(set) var ledger: PictureLedger
         private var times = RisingTimes()
-        private var undecodable = 0
-        private var firstError: MediaError?
         private var formatChanges = 0
         private var margin: FilterMargin
 
@@ -138,22 +122,15 @@ final class SegmentPipeline {
             self.graph = graph
             self.queue = queue
             margin = FilterMargin(pipeline.segment, frames: pipeline.recipe.filterMargin)
-            let track = pipeline.source.track
-            ledger = PictureLedger(pipeline.segment, track: track)
-            do {
-                decoder = try DecompressionSession(format: track.format, timeBase: track.timeBase)
-            } catch {
-                throw Failure(error, role: .source)
-            }
+            let picture = pipeline.source.picture
+            decoder = try SegmentDecoder(pipeline.segment, format: picture.format, timeBase: picture.timeBase)
         }
+
+        var damage: SampleTable.Damage { SampleTable.Damage(decoder.ledger) }
 
         var warnings: [String] {
             var warnings: [String] = []
             let index = pipeline.segment.index
-            if undecodable > 0 {
-                let words = firstError.map { ": \($0.message)" } ?? ""
-                warnings.append("Segment \(index): \(undecodable) damaged samples gave no picture\(words)")
-            }
             if times.moved > 0 {
                 warnings.append("Segment \(index): \(times.moved) frames shared a time and were moved by one tick.")
             }
@@ -164,41 +141,28 @@ final class SegmentPipeline {
         }
 
         mutating func run() throws(Failure) {
-            while !margin.isComplete, let sample = try pipeline.readSample() {
+            while !margin.isComplete {
                 var mark = LeaseGauge.now
-                var decoded: [Frame] = []
-                ledger.sent(sample)
-                do {
-                    try decoder.decode(sample) { (frame) throws(MediaError) in decoded.append(frame) }
-                } catch {
-                    guard error.reason == .invalidData else { throw Failure(error, role: .source) }
-                    undecodable += 1
-                    firstError = firstError ?? error
-                    ledger.failed(sample)
+                let decoded = try decoder.next {
+                    () throws(Failure) in
+                    let sample = try pipeline.readSample()
+                    mark = LeaseGauge.now
+                    return sample
+                } enter: { (segment) throws(Failure) in
+                    margin = FilterMargin(pipeline.segment, frames: pipeline.recipe.filterMargin)
+                    try pipeline.enter(segment)
+                    return true
                 }
-                mark = pipeline.gauge.add(.decode, since: mark)
+                guard let decoded else { break }
+                pipeline.gauge.add(.decode, since: mark)
                 for frame in decoded { try deliver(frame) }
             }
-            var rest: [Frame] = []
-            do {
-                try decoder.finish { (frame) throws(MediaError) in rest.append(frame) }
-            } catch {
-                guard error.reason == .invalidData else { throw Failure(error, role: .source) }
-                undecodable += 1
-                firstError = firstError ?? error
-                ledger.failed(nil)
-            }
-            for frame in rest { try deliver(frame) }
             try filter { (graph, output) throws(MediaError) in try graph.finish(output: output) }
         }
 
         /// Frames outside the segment were decoded for reference only.
         private mutating func deliver(_ frame: Frame) throws(Failure) {
-            guard let pts = ledger.received(frame) else {
-                undecodable += 1
-                return
-            }
-            let frame = frame.retimed(pts: pts, duration: frame.duration, timeBase: frame.timeBase)
+            guard let pts = frame.pts else { return }
             switch margin.place(frame, at: pts) {
             case .nowhere: return
             case .margin: try pass(frame, at: pts)
@@ -295,6 +259,7 @@ private final class EncodingThread: @unchecked Sendable {
 
     private func run() throws(Failure) {
         while let frame = queue.pop() {
+            metadata?.note(frame)
             try encode { (output) throws(MediaError) in try self.encoder.encode(frame, output: output) }
             gauge.countFrame(at: frame.pts ?? 0)
         }

@@ -17,11 +17,14 @@ package struct SlotConfiguration: Sendable {
     package var threads: Int
     /// `nil` where the coordinator asks for no key.
     package var security: ClientSecurity?
+    /// The coordinator does not outlive its slots, nor they it: nothing has to be kept until it is acknowledged.
+    package var isPrivate: Bool
 
     package init(
         endpoint: String, node: String, index: Int, incarnation: String, predecessor: ProcessEnd?, version: String,
-        threads: Int, security: ClientSecurity? = nil
+        threads: Int, security: ClientSecurity? = nil, isPrivate: Bool = false
     ) {
+        self.isPrivate = isPrivate
         self.security = security
         self.endpoint = endpoint
         self.node = node
@@ -43,7 +46,7 @@ package enum Slot {
         do {
             context = try MessageContext()
             var options = SocketOptions()
-            options.reportsConnections = configuration.security != nil
+            options.reportsConnections = !configuration.isPrivate
             endpoint = try DealerEndpoint(
                 context: context, address: configuration.endpoint, security: configuration.security, options: options,
                 name: "weft-slot", tick: .milliseconds(500)
@@ -56,7 +59,13 @@ package enum Slot {
         SupervisorWatch.start { order in
             switch order {
             case .drain: endpoint.perform { $0.drain() }
-            case .end: end.stop(.temporary)
+            case .end:
+                // The lease goes elsewhere at once, and not when the silence has lasted. With its own export it ends.
+                guard !configuration.isPrivate, endpoint.perform({ $0.leave(.stopped, .temporary) }) else {
+                    return end.stop(.temporary)
+                }
+                Thread.sleep(forTimeInterval: 0.5)
+                end.stop(.temporary)
             }
         }
         let code = end.wait()
@@ -142,7 +151,7 @@ private final class SlotHandler: EndpointHandler {
             pid: getpid(), host: ProcessInfo.processInfo.hostName, version: configuration.version,
             encoders: EncoderOffers.all, cores: ProcessInfo.processInfo.processorCount,
             memory: Int64(clamping: ProcessInfo.processInfo.physicalMemory), threads: configuration.threads,
-            predecessor: configuration.predecessor, resume: resume)
+            predecessor: configuration.predecessor, resume: resume, streams: true)
         send(.hello(hello))
     }
 
@@ -159,9 +168,9 @@ private final class SlotHandler: EndpointHandler {
     func received(_ message: ReceivedMessage) {
         lastHeard = LeaseGauge.now
         guard let first = message.frames.first else { return }
-        let payload = message.frames.dropFirst().map(\.count)
+        let payload = Array(message.frames.dropFirst())
         let decoded: CoordinatorMessage? = first.withUnsafeBytes { bytes in
-            try? MessageCodec.decode(header: bytes, payload: Array(payload))
+            try? MessageCodec.decode(header: bytes, payload: payload.map(\.count))
         }
         switch decoded {
         case .welcome(let welcome): welcomed(welcome)
@@ -174,7 +183,8 @@ private final class SlotHandler: EndpointHandler {
         case .drain: drain()
         case .shutdown: end.stop(.done)
         case .prove(let request): leases.start(request)
-        case .source, nil: break
+        case .source(let chunk): if run?.lease.lease == chunk.lease { run?.receive(chunk, payload) }
+        case nil: break
         }
     }
 
@@ -184,12 +194,17 @@ private final class SlotHandler: EndpointHandler {
     }
 
     func connection(_ event: ConnectionEvent) {
-        guard case .unauthorized = event.kind else { return }
-        leave(
-            because: Failure(
-                .transport, "The coordinator does not allow this key.",
-                advice: "Make one with `weft keys new --role worker` on the coordinator's machine.", fault: .settings,
-                exitCode: .notPermitted))
+        switch event.kind {
+        case .connected: status.tell(.connected)
+        case .disconnected: status.tell(.disconnected)
+        case .handshakeFailed, .handshakeBroken: break
+        case .unauthorized:
+            leave(
+                because: Failure(
+                    .transport, "The coordinator does not allow this key.",
+                    advice: "Make one with `weft keys new --role worker` on the coordinator's machine.",
+                    fault: .settings, exitCode: .notPermitted))
+        }
     }
 
     private func leave(because failure: Failure) {
@@ -200,6 +215,7 @@ private final class SlotHandler: EndpointHandler {
     private func welcomed(_ welcome: Welcome) {
         helloSent = nil
         heartbeat = UInt64(max(0.1, welcome.heartbeatSeconds) * 1e9)
+        leases.streams.store(welcome.streams, ordering: .releasing)
         liveness = UInt64(max(1, welcome.livenessSeconds) * 1e9)
         if let run, !leases.isIdle {
             // A coordinator that was only slow has granted it before it read the hello: there is nothing to take up again.
@@ -222,12 +238,25 @@ private final class SlotHandler: EndpointHandler {
     func drain() {
         isDraining = true
         leases.drain()
-        if leases.isIdle { leave() }
+        if leases.isIdle { leave(.drained, .done) }
     }
 
-    private func leave() {
-        send(.goodbye(Goodbye(reason: .drained)))
-        end.stop(.done)
+    /// Says goodbye, and ends the process.
+    func leave(_ reason: Goodbye.Reason, _ code: ExitCode) {
+        noteEnd()
+        send(.goodbye(Goodbye(reason: reason, lease: leases.isIdle ? nil : run?.lease.lease)))
+        end.stop(code)
+    }
+
+    /// Tells how the last lease ended, once.
+    private func noteEnd() {
+        guard let run, leases.isIdle else { return }
+        tell(run, run.ending)
+        self.run = nil
+    }
+
+    private func tell(_ run: LeaseRun, _ words: String) {
+        status.tell(.lease("segment \(run.lease.segment.index) of \(run.lease.lease.job) \(words)"))
     }
 
     // MARK: Leases
@@ -239,9 +268,10 @@ private final class SlotHandler: EndpointHandler {
             send(.failed(LeaseFailed(lease: lease.lease, failure: busy)))
             return
         }
-        let isLocal = configuration.endpoint.hasPrefix("ipc://")
-        let run = LeaseRun(lease, sender: sender, awaitsAcceptance: !isLocal)
+        noteEnd()
+        let run = LeaseRun(lease, sender: sender, awaitsAcceptance: !configuration.isPrivate)
         self.run = run
+        tell(run, "begins")
         status.report(lease.lease, stall: lease.stallSeconds, work: 0)
         leases.start(run)
     }
@@ -257,9 +287,9 @@ private final class SlotHandler: EndpointHandler {
                     )))
             return
         }
-        run = nil
+        noteEnd()
         status.report(nil, stall: 0, work: 0)
-        if isDraining { leave() }
+        if isDraining { return leave(.drained, .done) }
         let now = LeaseGauge.now
         if now &- lastSent > heartbeat { send(.heartbeat(Heartbeat())) }
         if now &- lastHeard > liveness { sayHello() }

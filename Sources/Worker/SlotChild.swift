@@ -84,8 +84,15 @@ struct SlotChild {
     }
 
     /// Reads what the child wrote since the last call.
-    mutating func readPipes() {
+    /// - Returns: what of it is for the log.
+    @discardableResult
+    mutating func readPipes() -> [SlotNote] {
+        var notes: [SlotNote] = []
         for line in status.lines() {
+            if let note = SlotNote(line: line[...]) {
+                notes.append(note)
+                continue
+            }
             guard let fresh = SlotStatus(line: line[...]) else { continue }
             heard = LeaseGauge.now
             if fresh.lease != lastStatus.lease || fresh.work != lastStatus.work { moved = heard }
@@ -95,6 +102,7 @@ struct SlotChild {
             if log.count == 16 { log.removeFirst() }
             log.append(line)
         }
+        return notes
     }
 
     /// Kills the process when it says nothing any more, or works on a lease and gets nowhere.

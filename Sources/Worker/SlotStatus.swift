@@ -42,6 +42,47 @@ struct StatusPipe {
 
     func report(_ lease: LeaseName?, stall: Double, work: Int64) {
         let line = SlotStatus(lease: lease, stallSeconds: stall, work: work).line
+        put(line)
+    }
+
+    func tell(_ note: SlotNote) { put(note.line) }
+
+    private func put(_ line: String) {
         _ = line.utf8CString.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count - 1) }
+    }
+}
+
+/// What a slot tells for the node's log, a line between those of its status.
+package enum SlotNote: Hashable, Sendable {
+    /// The coordinator answers.
+    case connected
+    /// The connection is gone; libzmq makes it anew.
+    case disconnected
+    /// One sentence about a lease.
+    case lease(String)
+
+    private static let mark = "# "
+
+    var line: String {
+        switch self {
+        case .connected: Self.mark + "up\n"
+        case .disconnected: Self.mark + "down\n"
+        case .lease(let words):
+            Self.mark + "lease " + words.split(whereSeparator: \.isNewline).joined(separator: " ") + "\n"
+        }
+    }
+
+    init?(line: Substring) {
+        guard line.hasPrefix(Self.mark) else { return nil }
+        let rest = line.dropFirst(Self.mark.count)
+        if rest == "up" {
+            self = .connected
+        } else if rest == "down" {
+            self = .disconnected
+        } else if rest.hasPrefix("lease ") {
+            self = .lease(String(rest.dropFirst("lease ".count)))
+        } else {
+            return nil
+        }
     }
 }

@@ -78,6 +78,7 @@ private final class ProgressWatch: Sendable {
             case .proving: .proving
             }
         progress.framesDone = snapshot.framesDone
+        progress.isEstimate = snapshot.isEstimate
         progress.framesTotal = snapshot.framesExpected > 0 ? snapshot.framesExpected : nil
         progress.secondsDone = snapshot.secondsDone
         progress.secondsTotal = snapshot.secondsTotal > 0 ? snapshot.secondsTotal : nil

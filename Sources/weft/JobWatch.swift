@@ -32,10 +32,12 @@ enum JobWatch {
         defer { display.finish() }
         let interruption = Interruption.install()
         return try await cluster.withClient { (client) throws(Failure) in
+            var idleness = Idleness()
             while true {
                 let report = try client.job(job)
                 display.handle(.progress(ExportProgress(report)))
                 if report.state.isOver { return report }
+                if let words = try idleness.words(report, client) { display.notice(words) }
                 if interruption.isRequested {
                     throw Failure(
                         .cancelled, "The job \(job) goes on without being watched.",
@@ -70,6 +72,40 @@ enum JobWatch {
             }
             return failure.exitCode == .done ? .jobFailed : failure.exitCode
         }
+    }
+}
+
+/// Why a job that somebody waits for does not go on.
+private struct Idleness {
+    private var rounds = 0
+    private var told: String?
+    /// Looks between two questions about the workers: one every two seconds.
+    private static let roundsPerLook = 10
+
+    /// - Returns: a sentence, when it is news.
+    mutating func words(_ report: JobReport, _ client: CoordinatorClient) throws(Failure) -> String? {
+        rounds += 1
+        guard rounds % Self.roundsPerLook == 0 else { return nil }
+        let current = try reason(report, client)
+        defer { told = current }
+        return current == told ? nil : current
+    }
+
+    private func reason(_ report: JobReport, _ client: CoordinatorClient) throws(Failure) -> String? {
+        switch report.state {
+        case .paused: return "The job is paused; `weft resume \(report.job)` goes on."
+        case .running where report.segmentsDone + report.segmentsFailed < report.segments: break
+        default: return nil
+        }
+        let there = try client.workers().filter { $0.state.isThere }
+        if there.isEmpty { return "No worker is connected: start `weft worker` somewhere. The job waits." }
+        if there.allSatisfy(\.isLeaving) {
+            return "Every worker that is connected is leaving. The job waits for others."
+        }
+        if there.allSatisfy({ $0.state == .quarantined }) {
+            return "Every worker is quarantined for a while; `weft events \(report.job)` says why."
+        }
+        return nil
     }
 }
 

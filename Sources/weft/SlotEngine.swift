@@ -13,7 +13,8 @@ enum SlotEngine {
             incarnation: request.incarnation ?? String(Int(Date().timeIntervalSince1970 * 1e9)),
             predecessor: predecessor,
             version: Version.number, threads: request.threads,
-            security: try request.keyFile.map { path throws(Failure) in try ClusterKey.security(path) })
+            security: try request.keyFile.map { path throws(Failure) in try ClusterKey.security(path) },
+            isPrivate: request.isPrivate)
         return try await BlockingThread.run("slot") { () throws(Failure) in try Slot.run(configuration) }
     }
 }

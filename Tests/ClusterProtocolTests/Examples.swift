@@ -100,7 +100,14 @@ enum Examples {
         (.refused(Refused(failure)), []),
         (.prove(Prove(job: "job-1", recipe: recipe())), []),
         (.lease(Lease(lease: lease, recipe: recipe(), source: source, access: .streamed, segment: segment())), []),
-        (.source(SourceChunk(lease: lease, sequence: 0, last: false)), [200, 16, 1 << 20]),
+        (
+            .source(
+                SourceChunk(
+                    lease: lease, stream: 0, sequence: 0, offset: 0, last: false,
+                    track: SourceChunk.Track(
+                        timeBase: .mpeg, frameRate: .init(numerator: 24, denominator: 1), aspect: nil))),
+            [200, 16, 1 << 20]
+        ), (.source(SourceChunk(lease: lease, stream: 1, sequence: 7, offset: 99, last: true)), [16, 0]),
         (.revoke(Revoke(lease: lease, reason: "Another slot was faster.")), []),
         (.credit(Credit(lease: lease, bytes: 1 << 18)), []),
         (.accepted(Accepted(lease: lease)), []),
@@ -152,19 +159,5 @@ enum Examples {
             + coordinator.map { (try MessageCodec.encode($0.0, payload: $0.1), $0.1) }
             + request.map { (try MessageCodec.encode($0), []) }
             + reply.map { (try MessageCodec.encode($0), []) }
-    }
-}
-
-/// A generator whose runs can be repeated: SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

@@ -45,7 +45,7 @@ import Testing
         keeper.keep(
             job, receiver, in: spool,
             finish: { (receiver) throws(Failure) in
-                let file = try receiver.finish(result, archive: archive, table: table)
+                let file = try receiver.finish(result, archive: archive, table: table, times: 0..<1)
                 return AcceptedSegment(
                     index: segment, lease: LeaseID(lease), worker: WorkerID(node: "n", slot: 0, incarnation: 1),
                     spoolFile: Spool.fileName(ofSegment: segment), bytes: file.bytes, hash: file.hash, frames: 1,

@@ -17,7 +17,8 @@ struct RealFileTests {
 
     private static func expectation(_ name: String) -> Expectation? {
         switch name {
-        case "shaka-player--video.mp4", "jcodec--test.mkv": .refusal(65)
+        case "shaka-player--video.mp4": .refusal(65)
+        case "jcodec--test.mkv": .count(1, why: "the file is cut off after its first picture")
         case "firefox-esr--bug1718709_high_res.mp4":
             .count(
                 150,

@@ -51,6 +51,21 @@ import Testing
         #expect(failure.message.contains("5 workers died"))
     }
 
+    @Test("Two workers that crash by themselves on a segment make it the source's fault") func crasher() throws {
+        var cluster = Cluster()
+        cluster.submit(segments: 2)
+        for node in 0..<4 { cluster.add("node\(node)") }
+        let crash = Failure(.resources, "The slot's process was ended by signal 11.", retry: .elsewhere, fault: .source)
+        for count in 1...2 {
+            #expect(cluster.state() == .running, "after \(count - 1) crashes")
+            let lease = try #require(cluster.grants.last { $0.segment == 0 })
+            cluster.handle(.workerLost(lease.worker, crash))
+        }
+        let failure = try #require(cluster.scheduler.segmentStatus(Cluster.film, 0)?.failure)
+        #expect(failure.fault == .source && failure.message.contains("2 workers crashed"), "\(failure)")
+        #expect(Set(cluster.grants.filter { $0.segment == 0 }.map(\.worker.node)).count == 2)
+    }
+
     @Test("A lease without new frames is revoked at the stall limit, and its segment goes elsewhere") func stall()
         throws
     {

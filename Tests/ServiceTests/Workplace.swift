@@ -134,8 +134,11 @@ final class Workplace {
     }
 
     @discardableResult
-    func startWorker(_ name: String, slots: Int = 1, key: String? = nil, prefix: [String] = []) throws -> Process {
-        let line = ["worker", "--name", name, "--slots", "\(slots)"] + (key.map { ["--key", $0] } ?? [])
+    func startWorker(
+        _ name: String, slots: Int = 1, key: String? = nil, coordinator: String? = nil, prefix: [String] = []
+    ) throws -> Process {
+        var line = ["worker", "--name", name, "--slots", "\(slots)"] + (key.map { ["--key", $0] } ?? [])
+        line += coordinator.map { ["--coordinator", $0] } ?? []
         let process = try process(line, prefix: prefix, log: "worker-\(name)-\(processes.count)")
         processes.append(process)
         try process.run()
@@ -196,7 +199,7 @@ final class Workplace {
         try awaits("\(count) slots are there") {
             let rows = try weft(["workers", "--json"] + (key.map { ["--key", $0] } ?? [])).json["workers"]
             let states = (rows as? [[String: Any]] ?? []).compactMap { $0["state"] as? String }
-            return states.filter { $0 != "lost" }.count >= count
+            return states.filter { $0 != "lost" && $0 != "left" }.count >= count
         }
     }
 

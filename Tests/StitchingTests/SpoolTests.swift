@@ -77,6 +77,33 @@ struct SpoolTests {
         #expect(again.size == Int(segment.table.entries[0].size))
     }
 
+    @Test(
+        "Times that the segment does not own, and a start that is no key picture, are refused while it can be made again"
+    )
+    func strangers() throws {
+        let folder = try ScratchFolder()
+        let spool = try Spool(directory: folder.file("spool"))
+        let segment = try Segment(seed: 3)
+        let whole = 0..<Int64(segment.table.entries.count) * 1001
+        func finish(_ table: SampleTable, _ times: Range<Int64>) throws {
+            let writer = try spool.makeWriter(segment: 1, lease: 1)
+            try segment.payload.withUnsafeBytes { try writer.append($0) }
+            _ = try writer.finish(
+                table: table.encoded(), archive: segment.archive, expectedHash: segment.hash, times: times)
+        }
+        try finish(segment.table, whole)
+        #expect(throws: Failure.self) { try finish(segment.table, 1..<whole.upperBound) }
+        var late = segment.table
+        late.entries[late.entries.count - 1].pts = whole.upperBound + 1001
+        #expect(throws: Failure.self) { try finish(late, whole) }
+        var twice = segment.table
+        twice.entries[1].pts = 0
+        #expect(throws: Failure.self) { try finish(twice, whole) }
+        var closed = segment.table
+        closed.entries[0].flags = []
+        #expect(throws: Failure.self) { try finish(closed, whole) }
+    }
+
     @Test("Only whole segments have their name, and the folder is nobody else's")
     func names() throws {
         let folder = try ScratchFolder()

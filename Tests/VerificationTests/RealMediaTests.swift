@@ -11,10 +11,8 @@ internal import Support
 struct RealMediaTests {
     /// Files that no plan can be made of, and why.
     static let refused: [String: ExitCode] = [
-        // Cut off after its first picture.
-        "jcodec--test.mkv": .badSource,
         // Encrypted.
-        "shaka-player--video.mp4": .badSource,
+        "shaka-player--video.mp4": .badSource
     ]
 
     @Test(

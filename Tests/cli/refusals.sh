@@ -2,7 +2,7 @@
 # What `weft export` cannot do it says in one readable block, with its exit code, as JSON too, and leaves nothing behind.
 # Usage: Tests/cli/refusals.sh PATH-OF-WEFT
 set -euo pipefail
-weft=$1
+weft=$(realpath "$1")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 media=${WEFT_MEDIA:-$here/../shared/media}
 folder=$(mktemp -d)
@@ -67,9 +67,8 @@ refuses 65 pipe.mp4 target/o.mp4; says "is a pipe"
 refuses 65 sound.m4a target/o.mp4; says "no video track"
 if [ -d "$media" ]; then
     refuses 65 "$media/shaka-player--video.mp4" target/o.mp4; says "is encrypted"
-    refuses 65 "$media/jcodec--test.mkv" target/o.mp4; says "cut off"
 else
-    echo "skipped: an encrypted and a truncated file (set WEFT_MEDIA)"
+    echo "skipped: an encrypted file (set WEFT_MEDIA)"
 fi
 
 # Targets

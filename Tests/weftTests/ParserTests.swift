@@ -48,7 +48,10 @@ struct ParserTests {
             (["export", "a", "b", "--quality"], "--quality needs a value: --quality N."),
             (["export", "a", "b", "-q"], "--quality needs a value: --quality N."),
             (["export", "a", "b", "--json=1"], "--json takes no value."),
-            (["export", "a", "b", "--aud", "aac"], "'--aud' could be --audio, --audio-bitrate."),
+            (
+                ["export", "a", "b", "--aud", "aac"],
+                "'--aud' could be --audio, --audio-bitrate, --audio-map, --audio-language."
+            ),
             (["export", "a", "b", "-Z"], "unknown option '-Z'."),
             (["export", "a", "b", "-yZ"], "unknown option '-Z'."),
             (["export", "a"], "DST is missing."),

@@ -190,6 +190,19 @@ extension OptionTable {
             name: "audio-bitrate", value: "RATE",
             help: "Bits a second of encoded audio (aac, opus): 128k.", group: .result),
         OptionEntry(
+            name: "audio-map", value: "LIST",
+            help:
+                "Which tracks of sound, in the order they get: 0,2 (counted among the tracks of sound, from 0) or all. Default all.",
+            group: .result, completion: .suggestions(["all", "0"])),
+        OptionEntry(
+            name: "audio-language", value: "LIST",
+            help: "Only sound in these languages, in this order: eng,deu. und stands for tracks that name none.",
+            group: .result),
+        OptionEntry(
+            name: "subtitles", value: "WHICH",
+            help: "all or none. Text becomes what DST holds (mov_text, SubRip, WebVTT). Default all.", group: .result,
+            completion: .choices(ExportSettings.Subtitles.allCases.map(\.rawValue))),
+        OptionEntry(
             name: "filter", letter: "f", value: "GRAPH",
             help: "Pass the picture through this libavfilter chain: scale=1280:-2.", group: .result),
         OptionEntry(
@@ -217,7 +230,15 @@ extension OptionTable {
             completion: .suggestions(ExportSettings.AllowedLoss.allCases.map(\.rawValue)), isRepeatable: true),
         OptionEntry(
             name: "strict",
-            help: "Take every loss for an error: nothing is written under the final name.", group: .result),
+            help:
+                "Take every loss and every damaged place of the source for an error: nothing is written under the final name.",
+            group: .result),
+        OptionEntry(
+            name: "max-damage", value: "AMOUNT",
+            help:
+                "Stop with exit code 65 when more of the picture is damaged: frames (250), a share (0.5%) or a duration (2s). "
+                + "Default: go on, and name every damaged place.",
+            group: .result),
         start,
         end,
         segmentDuration,

@@ -1,8 +1,16 @@
 /// The word that somebody who mistyped most likely meant.
 enum Suggestion {
+    /// What other programs call it.
+    private static let synonyms = [
+        "crf": "quality", "cq": "quality", "qp": "quality", "vcodec": "video-codec", "acodec": "audio", "vf": "filter",
+        "h265": "hevc", "h.265": "hevc", "x265": "hevc", "libx265": "hevc", "h.264": "h264", "avc": "h264",
+        "x264": "h264", "libx264": "h264", "svtav1": "av1", "libsvtav1": "av1",
+    ]
+
     /// The nearest of `words`, if it is near enough to be more than a guess.
     static func nearest(to word: String, among words: [String]) -> String? {
         guard !word.isEmpty else { return nil }
+        if let meant = synonyms[word.lowercased()], words.contains(meant) { return meant }
         let scored = words.map { (word: $0, distance: distance(word, $0)) }
         let prefixed = words.filter { $0.hasPrefix(word) && word.count >= 3 }
         if prefixed.count == 1 { return prefixed[0] }

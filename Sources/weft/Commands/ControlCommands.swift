@@ -3,9 +3,13 @@ internal import ClusterProtocol
 /// `weft cancel`, `pause`, `resume`, `drain`, `retry`: orders to a coordinator.
 enum ControlCommands {
     static let cancel = control(
-        .cancel, "End a job", "Ends the job's leases. Finished segments are kept for a day: `weft retry` goes on.")
-    static let pause = control(.pause, "Give a job no new leases", "Running segments finish.")
-    static let resume = control(.resume, "Go on with a paused job", "The opposite of `weft pause`.")
+        .cancel, "End a job", "Ends the job's leases. Finished segments are kept for a day: `weft retry` goes on.",
+        done: "is cancelled; finished segments are kept for a day")
+    static let pause = control(
+        .pause, "Give a job no new leases", "Running segments finish.",
+        done: "is paused; segments that run are finished")
+    static let resume = control(
+        .resume, "Go on with a paused job", "The opposite of `weft pause`.", done: "goes on")
 
     static let drain = CommandEntry(
         name: "drain", summary: "Let a node finish and leave",
@@ -14,10 +18,17 @@ enum ControlCommands {
         options: ClusterRequest.options + [OptionTable.json],
         examples: [.init(line: "weft drain node7", meaning: "before maintenance")],
         run: { invocation in
-            try await send(invocation) { Control(request: $0, action: .drain, target: invocation.operands[0]) }
+            let node = invocation.operands[0]
+            return try await send(
+                invocation, done: "\(node) takes no new leases; it leaves when those at hand are done"
+            ) {
+                Control(request: $0, action: .drain, target: node)
+            }
         })
 
-    private static func control(_ action: Control.Action, _ summary: String, _ details: String) -> CommandEntry {
+    private static func control(
+        _ action: Control.Action, _ summary: String, _ details: String, done: String
+    ) -> CommandEntry {
         CommandEntry(
             name: action.rawValue, summary: summary, details: details,
             operands: [OperandEntry(name: "ID", help: "The job.", completion: .nothing)],
@@ -25,17 +36,20 @@ enum ControlCommands {
             examples: [.init(line: "weft \(action.rawValue) 7kq3mzpd", meaning: "this job")],
             run: { invocation in
                 let id = try JobName.check(invocation)
-                return try await send(invocation) { Control(request: $0, action: action, target: id) }
+                return try await send(invocation, done: "\(id) \(done)") {
+                    Control(request: $0, action: action, target: id)
+                }
             })
     }
 
     private static func send(
-        _ invocation: Invocation, _ make: @escaping @Sendable (Int) -> Control
+        _ invocation: Invocation, done sentence: String, _ make: @escaping @Sendable (Int) -> Control
     ) async throws -> ExitCode {
         try await ClusterRequest(invocation).withClient { (client) throws(Failure) in
             _ = try client.ask { .control(make($0)) }
         }
         if invocation.has("json") { try JSONOutput.print(["done": true]) }
+        StandardStream.error.write("weft: \(sentence)\n")
         return .done
     }
 
@@ -96,6 +110,7 @@ enum ControlCommands {
         }
         guard invocation.has("wait") else {
             if invocation.has("json") { try JSONOutput.print(["job": id]) }
+            StandardStream.error.write("weft: \(id) runs again; `weft job \(id)` shows it\n")
             return .done
         }
         let report = try await JobWatch.wait(for: id, at: cluster, isQuiet: false, invocation)

@@ -58,11 +58,33 @@ enum JobCommands {
         })
 
     static let workers = CommandEntry(
-        name: "workers", summary: "List the slots of a cluster",
-        details: "Every slot that has connected: what it works on, how fast, and where its time goes.",
-        options: ClusterRequest.options + [OptionTable.json],
-        examples: [.init(line: "weft workers", meaning: "who is there")],
+        name: "workers", summary: "List the slots of a cluster, or let Slurm run as many as there is work for",
+        details: """
+            Lists every slot that has connected: what it works on, how fast, and where its time goes.
+
+            With `scale` it keeps between --min and --max workers in a batch system: submits some when segments wait, drains \
+            those that have nothing to do, and cancels what has not begun. It finds its workers again when it is started anew, \
+            and leaves them alone when it ends.
+            """,
+        operands: [
+            OperandEntry(
+                name: "ACTION", help: "scale, or nothing for the list.", completion: .choices(["scale"]),
+                isOptional: true)
+        ],
+        options: ClusterRequest.options + ScaleCommand.options + [OptionTable.json],
+        examples: [
+            .init(line: "weft workers", meaning: "who is there"),
+            .init(
+                line: "weft workers scale --engine slurm --min 0 --max 20 --slots 4 --partition idle",
+                meaning: "from Slurm's login node"),
+        ],
         run: { invocation in
+            if let action = invocation.operands.first {
+                guard action == "scale" else {
+                    throw UsageError("workers", "'\(action)' is nothing that workers can do.")
+                }
+                return try await ScaleCommand.run(invocation)
+            }
             let rows = try await ClusterRequest(invocation).withClient { (client) throws(Failure) in
                 try client.workers()
             }
@@ -101,7 +123,9 @@ enum JobCommands {
                 }
                 interruption.onRequest { exit(ExitCode.interrupted.rawValue) }
                 try client.follow(make) { reply in
-                    for row in reply.eventRows { StandardStream.output.write(isJSON ? row.line : JobTables.event(row)) }
+                    for row in reply.eventRows {
+                        StandardStream.output.write(isJSON ? JSONOutput.line(row) : JobTables.event(row))
+                    }
                     return true
                 }
             }
@@ -116,14 +140,5 @@ enum JobCommands {
             StandardStream.output.write(rows.map(JobTables.event).joined())
         }
         return .done
-    }
-}
-
-extension EventReport {
-    /// One line of JSON.
-    fileprivate var line: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return ((try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}") + "\n"
     }
 }

@@ -14,6 +14,8 @@ struct SlotRequest: Hashable, Sendable {
     var threads = 1
     /// The key to show the coordinator.
     var keyFile: String?
+    /// The coordinator is the process that started it.
+    var isPrivate = false
 }
 
 /// `weft slot`, started by a node's supervisor only: one child process that runs one lease at a time.
@@ -29,12 +31,14 @@ enum SlotCommand {
             OptionEntry(name: "incarnation", value: "N", help: "Number of this process.", isSetting: false),
             OptionEntry(name: "threads", value: "N", help: "Encoder threads that it may use.", isSetting: false),
             OptionEntry(name: "key", value: "FILE", help: "The key to show the coordinator.", isSetting: false),
+            OptionEntry(name: "private", help: "The coordinator is the process that starts it.", isSetting: false),
         ],
         examples: [.init(line: "weft slot --connect ipc:///run/weft/slots --index 0", meaning: "the first slot")],
         isHidden: true,
         run: { invocation in
-            // The terminal sends Ctrl-C to the whole process group; the coordinator decides what becomes of a lease.
-            signal(SIGINT, SIG_IGN)
+            // A terminal, a service manager or a batch system signals every process at once. The supervisor decides what
+            // becomes of a lease; when it is gone, standard input closes, and the slot ends.
+            for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
             return try await SlotEngine.run(SlotRequest(invocation))
         })
 }
@@ -53,5 +57,6 @@ extension SlotRequest {
         incarnation = invocation.value(of: "incarnation")
         threads = Quantity.count(invocation.value(of: "threads") ?? "1", in: 1...65_535) ?? 1
         keyFile = invocation.value(of: "key")
+        isPrivate = invocation.has("private")
     }
 }

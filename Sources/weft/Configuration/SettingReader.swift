@@ -91,6 +91,9 @@ extension SettingReader {
         if isOn("audio-bitrate"), !["aac", "opus"].contains(audio) {
             throw complaint("audio-bitrate", "has no effect with --audio \(audio); choose aac or opus.")
         }
+        for option in ["audio-map", "audio-language"] where isOn(option) && audio == "none" {
+            throw complaint(option, "has no effect with --audio none.")
+        }
         try checkEncoderWritesCodec()
     }
 
@@ -113,12 +116,16 @@ extension SettingReader {
         settings.encoderOptions = try pairs("encoder-option")
         settings.audioCodec = text("audio").flatMap(ExportSettings.AudioCodec.init) ?? settings.audioCodec
         settings.audioBitrate = try rate("audio-bitrate")
+        settings.audioMap = try audioMap()
+        settings.audioLanguages = try audioLanguages()
+        settings.subtitles = text("subtitles").flatMap(ExportSettings.Subtitles.init) ?? settings.subtitles
         settings.filter = text("filter")
         settings.filterMargin = try count("filter-margin", in: 0...1024)
         settings.deinterlace = text("deinterlace")
         settings.toneMapping = text("tonemap").flatMap(ExportSettings.ToneMapping.init)
         settings.appliesRotation = isOn("apply-rotation")
         settings.isStrict = isOn("strict")
+        settings.maxDamage = try maxDamage()
         settings.allowedLosses = try allowedLosses()
         settings.start = try time("start")
         settings.end = try time("end")
@@ -132,6 +139,37 @@ extension SettingReader {
         if let end = settings.end, end == .zero { throw complaint("end", "leaves nothing to export.") }
         for option in ["filter", "deinterlace"] where text(option) == "" { throw complaint(option, "is empty.") }
         return settings
+    }
+
+    private func audioMap() throws -> [Int]? {
+        guard let text = text("audio-map"), text != "all" else { return nil }
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map {
+            Quantity.count(String($0), in: 0...9999)
+        }
+        let known = numbers.compactMap(\.self)
+        guard known.count == numbers.count, Set(known).count == known.count else {
+            throw complaint("audio-map", "'\(text)' is neither all nor a list of different numbers, such as 0,2.")
+        }
+        return known
+    }
+
+    private func audioLanguages() throws -> [String]? {
+        guard let text = text("audio-language") else { return nil }
+        let words = text.lowercased().split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard words.allSatisfy({ $0.count >= 2 && $0.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" } }) else {
+            throw complaint("audio-language", "'\(text)' is no list of languages, such as eng,deu.")
+        }
+        return words
+    }
+
+    private func maxDamage() throws -> DamageLimit? {
+        guard let text = text("max-damage") else { return nil }
+        guard let limit = DamageLimit(text) else {
+            throw complaint(
+                "max-damage", "'\(text)' is no amount of damage; write frames (250), a share (0.5%) or a duration (2s)."
+            )
+        }
+        return limit
     }
 
     private func allowedLosses() throws -> Set<ExportSettings.AllowedLoss> {

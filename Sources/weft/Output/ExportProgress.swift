@@ -7,6 +7,8 @@ struct ExportProgress: Hashable, Sendable {
     var stage = Stage.opening
     var framesDone = 0
     var framesTotal: Int?
+    /// `framesTotal` is a guess.
+    var isEstimate = false
     /// Media time, in seconds for display.
     var secondsDone = 0.0
     var secondsTotal: Double?

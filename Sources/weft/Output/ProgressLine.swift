@@ -33,7 +33,8 @@ struct ProgressLine: Sendable {
         guard !progress.isAfterEncoding else { return "weft: " + parts.joined(separator: ", ") + "\n" }
         if progress.framesDone > 0 {
             parts.append(
-                (progress.framesTotal.map { "\(progress.framesDone) of \($0)" } ?? "\(progress.framesDone)") + " frames"
+                (progress.framesTotal.map { "\(progress.framesDone) of \(progress.isEstimate ? "about " : "")\($0)" }
+                    ?? "\(progress.framesDone)") + " frames"
             )
         }
         if progress.framesPerSecond > 0 { parts.append("\(Wording.decimal(progress.framesPerSecond, 1)) fps") }
@@ -55,7 +56,13 @@ struct ProgressLine: Sendable {
         var fields = [Field(text: progress.stage.rawValue, rank: 0)]
         if let share = progress.share { fields.append(Field(text: Self.pad(Wording.percent(share), 5), rank: 1)) }
         if progress.framesDone > 0 || progress.framesTotal != nil {
-            fields.append(Field(text: Self.part(progress.framesDone, of: progress.framesTotal) + " frames", rank: 5))
+            let isEstimate = progress.isEstimate
+            fields.append(
+                Field(
+                    text: Self.part(
+                        progress.framesDone, of: progress.framesTotal, isEstimate ? (isUnicode ? "≈" : "~") : "")
+                        + " frames",
+                    rank: 5))
         }
         if progress.framesPerSecond > 0 {
             let decimals = progress.framesPerSecond < 10 ? 1 : 0
@@ -90,9 +97,9 @@ struct ProgressLine: Sendable {
     }
 
     /// "  47/260", always as wide as at the end: what is shown must not change with every digit.
-    private static func part(_ done: Int, of total: Int?) -> String {
+    private static func part(_ done: Int, of total: Int?, _ mark: String = "") -> String {
         guard let total else { return "\(done)" }
-        return pad("\(done)", "\(total)".count) + "/\(total)"
+        return pad("\(done)", "\(total)".count) + "/\(mark)\(total)"
     }
 
     private static func pad(_ text: String, _ width: Int) -> String {

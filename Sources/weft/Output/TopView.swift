@@ -30,7 +30,7 @@ struct TopView: Sendable {
 
     private var header: String {
         let busy = workers.count { $0.state == .busy }
-        let there = workers.count { $0.state != .lost }
+        let there = workers.count { $0.state.isThere }
         let rate = workers.filter { $0.state == .busy }.reduce(0) { $0 + $1.fps }
         let running = jobs.count { $0.state == .running }
         let queued = jobs.count { $0.state == .queued || $0.state == .planning }
@@ -114,7 +114,7 @@ struct TopView: Sendable {
     // MARK: Workers
 
     private var workerLines: [String] {
-        let there = workers.filter { $0.state != .lost }.sorted { ($0.node, $0.slot) < ($1.node, $1.slot) }
+        let there = workers.filter { $0.state.isThere }.sorted { ($0.node, $0.slot) < ($1.node, $1.slot) }
         guard !there.isEmpty else { return ["no slots: start `weft worker` somewhere"] }
         var table = TextTable([
             .init("node"), .init("slot", .right), .init("state"), .init("job"), .init("seg", .right),
@@ -155,4 +155,9 @@ struct TopView: Sendable {
         }
         return text
     }
+}
+
+extension WorkerReport.State {
+    /// It is connected.
+    var isThere: Bool { self != .lost && self != .left }
 }

@@ -17,8 +17,24 @@ extension JobReport {
         if attempts > segments {
             lines.append("  \(Wording.count(attempts - segments, "attempt")) more than there are segments")
         }
+        if !damage.isEmpty { lines += damageLines }
         lines += losses.map { "  lost: \($0)" } + warnings.map { "  note: \($0)" }
         return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension JobReport {
+    /// "2 places damaged", and the first few of them.
+    private var damageLines: [String] {
+        let shown = 8
+        let places = damage.prefix(shown).map { place in
+            let count = place.frames > 0 ? Wording.count(place.frames, "frame") : "an unknown number of frames"
+            let start = Wording.clock(place.start.seconds, decimals: 3)
+            let end = Wording.clock(place.end.seconds, decimals: 3)
+            return "    \(start)–\(end), track \(place.track): \(count) \(place.kind.rawValue), \(place.detail)"
+        }
+        let rest = damage.count > shown ? ["    and \(damage.count - shown) more; the report lists all"] : []
+        return ["  \(Wording.count(damage.count, "place")) damaged:"] + places + rest
     }
 }
 

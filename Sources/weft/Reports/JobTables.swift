@@ -27,6 +27,7 @@ enum JobTables {
         lines.append("segments  \(row.segmentsDone) of \(row.segments) done\(failed), \(row.attempts) attempts")
         lines.append("frames    \(row.frames), \(Wording.decimal(row.fps, 1)) a second")
         lines.append("time      \(Wording.clock(row.wallSeconds)), \(row.slots) slots")
+        if let access = row.sourceAccess { lines.append("access    \(Self.access(access))") }
         if let eta = row.etaSeconds { lines.append("left      \(Wording.clock(eta))") }
         if row.spoolBytes > 0 { lines.append("spool     \(Wording.bytes(row.spoolBytes))") }
         if let proof = row.proof { lines.append("proof     \(proof.sentence)") }
@@ -34,6 +35,14 @@ enum JobTables {
         var text = lines.map(TextTable.printable).joined(separator: "\n") + "\n"
         if let failure = row.failure { text += block(failure) }
         return text
+    }
+
+    /// `direct a, b · streamed c`.
+    private static func access(_ nodes: [String: Lease.Access]) -> String {
+        [Lease.Access.direct, .streamed].compactMap { access in
+            let names = nodes.filter { $0.value == access }.keys.sorted()
+            return names.isEmpty ? nil : "\(access.rawValue) \(names.joined(separator: ", "))"
+        }.joined(separator: " · ")
     }
 
     private static func block(_ failure: Failure) -> String {
@@ -65,17 +74,25 @@ enum JobTables {
         guard !rows.isEmpty else { return "no workers\n" }
         var table = TextTable([
             .init("node"), .init("slot", .right), .init("state"), .init("job"), .init("segment", .right),
-            .init("encoder"), .init("frames", .right), .init("fps", .right), .init("x", .right),
+            .init("encoder"), .init("source"), .init("frames", .right), .init("fps", .right), .init("x", .right),
             .init("failures", .right),
         ])
         for row in rows {
             table.add([
                 row.node, "\(row.slot)", row.state.rawValue, row.job ?? "", row.segment.map { "\($0)" } ?? "",
-                row.encoder ?? "", "\(row.frames)", Wording.decimal(row.fps, 1), Wording.decimal(row.realtime, 2),
+                row.encoder ?? "", row.sourceAccess?.rawValue ?? "", "\(row.frames)", Wording.decimal(row.fps, 1),
+                Wording.decimal(row.realtime, 2),
                 row.failures > 0 ? "\(row.failures)" : "",
             ])
         }
-        return table.text
+        // A sentence a node, below the table: it would not fit beside it.
+        var text = table.text
+        var told: Set<String> = []
+        for row in rows {
+            guard let note = row.note, told.insert("\(row.node) \(note)").inserted else { continue }
+            text += "\(TextTable.printable(row.node)): \(TextTable.printable(note))\n"
+        }
+        return text
     }
 
     static func event(_ row: EventReport) -> String {

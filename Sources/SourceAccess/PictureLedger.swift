@@ -1,0 +1,150 @@
+package import ClusterProtocol
+package import Media
+package import SegmentPlan
+
+/// Holds the pictures that came out of a decoder against the samples that went in, and says what damage did to them.
+///
+/// A picture that is missing is excused only by evidence: a sample that the decoder (or the container) called bad, whose picture it
+/// is, or which was under way with it, or after which nothing has come out right yet. From the next picture that comes out right,
+/// nothing is excused until the next bad sample. What is missing for no such reason stays missing, and the proof finds it.
+package struct PictureLedger {
+    /// A picture that did not come out.
+    package struct Loss: Hashable, Sendable {
+        package var time: Int64
+        /// Time of the bad sample that explains it.
+        package var cause: Int64
+    }
+
+    private struct Trouble {
+        /// Place in decode order, and time, of the bad sample.
+        var number: Int
+        var time: Int64
+    }
+
+    private let segment: Segment
+    /// Places in decode order of the segment's pictures that have not come out yet.
+    private var expected: [Int64: Int] = [:]
+    /// Places in decode order of all samples by time, and of those whose pictures came out right.
+    private var numbers: [Int64: Int] = [:]
+    private var right: Set<Int> = []
+    private var count = 0
+    private var troubles: [Trouble] = []
+    private var bad: Set<Int> = []
+    private var firstShown: Int64?
+    private var isFirstHidden = false
+    /// Pictures of the segment in which the decoder made something up, or the container says that bytes are missing.
+    package private(set) var concealed: Set<Int64> = []
+    /// What was said of the first bad sample.
+    package private(set) var words: String?
+
+    /// Times of the samples in decode order, as long as the container gives none but these although the codec reorders:
+    /// then the n-th picture out of the decoder has the n-th of them.
+    private var decodeOrder: ArraySlice<Int64>?
+    /// The codec's decoder marks the pictures that it mends (`Frame.isConcealed`); one that does not only logs what is wrong.
+    private let marksPictures: Bool
+    /// Pictures wait for at most so many others (Rec. ITU-T H.264 §A.3.1, MaxDpbFrames).
+    private static let reach = 16
+
+    package init(_ segment: Segment, format: FormatDescription) {
+        self.segment = segment
+        decodeOrder = format.reorderDepth > 0 ? [] : nil
+        marksPictures = format.codecName != "hevc"
+    }
+
+    private func isOwned(_ time: Int64) -> Bool { time >= segment.start && time < segment.end }
+
+    package var hasTrouble: Bool { !troubles.isEmpty }
+    /// How many samples were bad.
+    package var badSamples: Int { bad.count }
+
+    // MARK: Taking notes
+
+    package mutating func sent(_ sample: Sample) {
+        guard let time = sample.pts ?? sample.dts else { return }
+        count += 1
+        numbers[time] = count
+        if sample.isCorrupt || sample.size == 0 { note(sample, "The container calls the sample damaged.") }
+        if let pts = sample.pts, let dts = sample.dts, pts != dts { decodeOrder = nil }
+        guard !sample.isDiscarded, SampleVisibility.isShown(sample) else {
+            if count == 1 { isFirstHidden = true }
+            return
+        }
+        decodeOrder?.append(time)
+        if isOwned(time) { expected[time] = count }
+    }
+
+    /// The decoder refused the sample that was sent last.
+    package mutating func failed(_ sample: Sample, _ error: MediaError) {
+        note(sample, error.log.last ?? error.message)
+        if let last = decodeOrder?.last, last == sample.pts ?? sample.dts { decodeOrder?.removeLast() }
+    }
+
+    /// The decoder took the sample that was sent last, but had words about it.
+    package mutating func complained(_ sample: Sample, _ words: String) { note(sample, words) }
+
+    private mutating func note(_ sample: Sample, _ words: String) {
+        guard let time = sample.pts ?? sample.dts, bad.insert(count).inserted else { return }
+        troubles.append(Trouble(number: count, time: time))
+        self.words = self.words ?? words
+    }
+
+    /// - Returns: the picture's time; `nil` where nothing tells it.
+    package mutating func received(_ frame: Frame) -> Int64? {
+        let time = decodeOrder?.popFirst() ?? frame.pts
+        guard let time else { return nil }
+        let number = numbers[time]
+        let isMended = frame.isConcealed || (!marksPictures && number.map { bad.contains($0) } ?? false)
+        if let number, !isMended, !bad.contains(number) { right.insert(number) }
+        guard isOwned(time) else { return time }
+        if expected.removeValue(forKey: time) != nil { firstShown = min(firstShown ?? time, time) }
+        if isMended { concealed.insert(time) }
+        return time
+    }
+
+    // MARK: Answers
+
+    /// Whether everything is as it should be now that this picture, the first of the segment, came out.
+    func opensWell(at time: Int64) -> Bool {
+        troubles.isEmpty && concealed.isEmpty && !expected.keys.contains { $0 < time }
+    }
+
+    /// The picture of the first sample came out right, or is one that is not shown.
+    var isEntryRight: Bool { right.contains(1) || (isFirstHidden && !bad.contains(1)) }
+
+    /// Nothing of the segment came out although something should have.
+    var isBarren: Bool { firstShown == nil && !expected.isEmpty }
+
+    /// The segment's pictures that did not come out and why, in order of time.
+    package func losses() -> [Loss] {
+        let recoveries = right.sorted()
+        return expected.compactMap { time, number in
+            if let cause = cause(of: number, recoveries) { return Loss(time: time, cause: cause) }
+            // Before a film's first picture there may be samples that only lead to it (H.264 §D.2.8).
+            if segment.index == 0, let firstShown, time < firstShown { return Loss(time: time, cause: time) }
+            return nil
+        }.sorted { $0.time < $1.time }
+    }
+
+    /// The segment's pictures that nothing excuses.
+    package func unexplained() -> [Int64] {
+        let excused = Set(losses().map(\.time))
+        return expected.keys.filter { !excused.contains($0) }.sorted()
+    }
+
+    private func cause(of number: Int, _ recoveries: [Int]) -> Int64? {
+        for trouble in troubles.reversed() where trouble.number <= number {
+            // The first picture decoded after the bad sample that came out right ends its reach.
+            let recovery = recoveries.first { $0 > trouble.number } ?? .max
+            return number < recovery ? trouble.time : nil
+        }
+        // Under way when a bad sample came.
+        return troubles.first { $0.number > number && $0.number <= number + Self.reach }?.time
+    }
+}
+
+extension SampleTable.Damage {
+    package init(_ ledger: PictureLedger) {
+        self.init(
+            dropped: ledger.losses().map { Loss(time: $0.time, cause: $0.cause) }, concealed: ledger.concealed.sorted())
+    }
+}

@@ -1,0 +1,121 @@
+package import ClusterProtocol
+package import Media
+package import MediaTime
+package import SegmentPlan
+
+/// Decodes the samples of one segment so that its pictures are those of a single pass over the whole track, also where the
+/// track is damaged.
+///
+/// A decoder that has come from the track's beginning shows something even of a group whose first sample is bad: it has older
+/// pictures to refer to. One that enters at that sample has none. So where the segment's entry proves bad before its first
+/// picture is handed out, decoding enters again earlier: at the entry of the segment before, and at the track's start where that
+/// is bad too.
+package final class SegmentDecoder {
+    package private(set) var ledger: PictureLedger
+    private let segment: Segment
+    private let format: FormatDescription
+    private let timeBase: TimeBase
+    private var decoder: DecompressionSession
+    /// Entries that are still to be tried, the next one last.
+    private var entries: [Keyframe]
+    private var isSettled = false
+    private var hasMoved = false
+    private var isAtEnd = false
+    /// What a decoder cannot do is damage only where it can do the rest.
+    private var unsupported: MediaError?
+
+    package init(_ segment: Segment, format: FormatDescription, timeBase: TimeBase) throws(Failure) {
+        self.segment = segment
+        self.format = format
+        self.timeBase = timeBase
+        ledger = PictureLedger(segment, format: format)
+        decoder = try Self.open(format, timeBase)
+        entries = Self.entries(before: segment)
+    }
+
+    private static func open(_ format: FormatDescription, _ timeBase: TimeBase) throws(Failure) -> DecompressionSession
+    {
+        do {
+            return try DecompressionSession(format: format, timeBase: timeBase)
+        } catch {
+            throw Failure(error, role: .source)
+        }
+    }
+
+    private static func entries(before segment: Segment) -> [Keyframe] {
+        let isFirst = segment.entry.ordinal == 0
+        guard segment.index > 0, !isFirst else { return [] }
+        let start = Keyframe(pts: segment.entry.pts, dts: segment.entry.dts, position: -1, ordinal: 0, kind: .clean)
+        guard let earlier = segment.earlier, earlier != segment.entry, earlier.ordinal != 0 else { return [start] }
+        return [start, earlier]
+    }
+
+    /// The next pictures, each at its own time; none where a sample gave none yet, `nil` after the last.
+    ///
+    /// - Parameters:
+    ///   - read: the segment's next sample in decode order.
+    ///   - enter: positions the source at the entry of this segment, as if nothing had been read; `false` where it cannot.
+    package func next(
+        read: () throws(Failure) -> Sample?, enter: (Segment) throws(Failure) -> Bool
+    ) throws(Failure) -> [Frame]? {
+        guard !isAtEnd else { return nil }
+        let sample = try read()
+        let frames = sample.map { decode($0) } ?? finish()
+        if try !settle(frames, isEnd: sample == nil, enter: enter) { return [] }
+        if sample == nil {
+            isAtEnd = true
+            if let unsupported, ledger.isBarren { throw Failure(unsupported, role: .source) }
+        }
+        return frames
+    }
+
+    private func decode(_ sample: Sample) -> [Frame] {
+        var frames: [Frame] = []
+        ledger.sent(sample)
+        do {
+            try decoder.decode(sample) { (frame) throws(MediaError) in frames.append(frame) }
+            if let words = decoder.complaint { ledger.complained(sample, words) }
+        } catch {
+            if error.reason == .unsupported { unsupported = error }
+            ledger.failed(sample, error)
+        }
+        return frames.compactMap(timed)
+    }
+
+    private func finish() -> [Frame] {
+        var frames: [Frame] = []
+        // What fails here has failed before, or is missed by the ledger.
+        try? decoder.finish { (frame) throws(MediaError) in frames.append(frame) }
+        return frames.compactMap(timed)
+    }
+
+    private func timed(_ frame: Frame) -> Frame? {
+        guard let time = ledger.received(frame) else { return nil }
+        return frame.retimed(pts: time, duration: frame.duration, timeBase: frame.timeBase)
+    }
+
+    /// - Returns: `false` where decoding has begun again.
+    private func settle(
+        _ frames: [Frame], isEnd: Bool, enter: (Segment) throws(Failure) -> Bool
+    ) throws(Failure) -> Bool {
+        guard !isSettled else { return true }
+        let first = frames.compactMap(\.pts).filter { $0 >= segment.start && $0 < segment.end }.min()
+        // Of an earlier entry only its own picture has to be right: what is bad behind it is as bad in a single pass.
+        let isGood = first.map { hasMoved ? ledger.isEntryRight : ledger.opensWell(at: $0) }
+        guard isGood == false || (isEnd && ledger.isBarren), let entry = entries.popLast() else {
+            isSettled = isGood != nil
+            return true
+        }
+        var moved = segment
+        moved.entry = entry
+        guard try enter(moved) else {
+            isSettled = isGood != nil
+            return true
+        }
+        hasMoved = true
+        ledger = PictureLedger(segment, format: format)
+        decoder = try Self.open(format, timeBase)
+        unsupported = nil
+        return false
+    }
+}
