@@ -79,15 +79,8 @@ struct ExportPlanner {
         let counting = countingFilters(settings)
         if !counting.isEmpty { settings.segmentDuration = .positiveInfinity }
         var range = try self.range(settings, index: index, track: video)
-        var plan = try self.plan(index, settings: settings, range: range, isCopy: settings.videoCodec == .copy)
         let target = settings.segmentDuration ?? SegmentPlan.defaultTarget
-        let splitting: LongGroupSplitting = settings.videoCodec == .copy ? .never : settings.longGroups
-        if splitting != .never, index.lacksInnerCuts(for: plan, target: target) {
-            index = try indexer.makeIndex(everySample: true)
-            try checkSpan(index)
-            range = try self.range(settings, index: index, track: video)
-            plan = try self.plan(index, settings: settings, range: range, isCopy: false)
-        }
+        var plan = try self.plan(index, settings: settings, range: range, target: target)
         if settings.videoCodec == .copy, let first = plan.segments.first { try checkPreRoll(first, in: container) }
         guard let first = plan.segments.first, let last = plan.segments.last else {
             throw Failure(.asset, "\(order.source) has no picture in that range.", exitCode: .badSource)
@@ -105,11 +98,16 @@ struct ExportPlanner {
             audioBitrate: selection.expectedBitrate, pictures: pictures
         ).resolve()
         try check(resolved.codecName, fits: container)
-        let recipe = resolved.recipe
-        let cost = CodingCost.ratio(
-            encoder: recipe.encoder, options: recipe.options, codec: video.format.codecName,
-            scale: Double(recipe.width * recipe.height) / Double(max(1, video.format.width * video.format.height)))
-        if let groups = LongGroups(splitting, costRatio: cost) {
+        if settings.videoCodec != .copy,
+            let groups = LongGroups(settings.longGroups, cost: cost(of: resolved.recipe, index)),
+            groups.wouldCut(plan, target: target)
+        {
+            if index.lacksInnerCuts {
+                index = try indexer.makeIndex(everySample: true)
+                try checkSpan(index)
+                range = try self.range(settings, index: index, track: video)
+                plan = try self.plan(index, settings: settings, range: range, target: target)
+            }
             plan = groups.split(plan, index.keyframes, target: target)
         }
         var planned = try assemble(
@@ -249,10 +247,10 @@ struct ExportPlanner {
     }
 
     private func plan(
-        _ index: SourceIndex, settings: ExportSettings, range: Range, isCopy: Bool
+        _ index: SourceIndex, settings: ExportSettings, range: Range, target: MediaTime
     ) throws(Failure) -> SegmentPlan {
         var keyframes = index.keyframes
-        if isCopy {
+        if settings.videoCodec == .copy {
             // A cut for copying must fall where decode order and presentation order part the same samples.
             keyframes.keyframes = keyframes.keyframes.enumerated().filter { number, keyframe in
                 number == 0 || (keyframe.leading == 0 && keyframe.kind.isUsable)
@@ -260,14 +258,20 @@ struct ExportPlanner {
         }
         do {
             return try SegmentPlan.make(
-                index: keyframes, target: settings.segmentDuration ?? SegmentPlan.defaultTarget, start: range.start,
-                end: range.end)
+                index: keyframes, target: target, start: range.start, end: range.end)
         } catch {
             throw Failure(
                 .timing, "\(order.source) cannot be planned: \(error).",
                 advice: "Check --start, --end and --segment-duration.",
                 fault: error == .emptyTrack ? .source : .settings, exitCode: error == .emptyTrack ? .badSource : .usage)
         }
+    }
+
+    private func cost(of recipe: EncodeRecipe, _ index: SourceIndex) -> CodingCost {
+        CodingCost(
+            source: video,
+            result: .init(coder: recipe.encoder, width: recipe.width, height: recipe.height, options: recipe.options),
+            index)
     }
 
     // MARK: Result

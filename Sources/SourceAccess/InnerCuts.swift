@@ -1,5 +1,6 @@
+package import Media
 internal import MediaTime
-internal import SegmentPlan
+package import SegmentPlan
 
 /// Finds where groups of pictures could be cut.
 enum InnerCuts {
@@ -54,5 +55,19 @@ extension SourceIndex {
         index.keyframes.innerCuts = InnerCuts.find(inDecoded: samples, timeBase: keyframes.timeBase)
             .filter { $0.time > keyframes.start && $0.time < keyframes.end }
         return index
+    }
+}
+
+extension CodingCost {
+    /// - Parameter source: the whole file's bits are taken for the picture's; they nearly are.
+    package init(source: Track, result: Picture, _ index: SourceIndex) {
+        let tick = Double(source.timeBase.numerator) / Double(source.timeBase.denominator)
+        let seconds = max(1, (Double(index.keyframes.end) - Double(index.keyframes.start)) * tick)
+        self.init(
+            source: Picture(coder: source.format.codecName, width: source.format.width, height: source.format.height),
+            result: result,
+            picturesPerSecond: index.keyframes.sampleCount.map { Double($0) / seconds }
+                ?? source.averageFrameRate?.approximation ?? 25,
+            bitRate: Double(index.bytesTotal) * 8 / seconds)
     }
 }

@@ -33,13 +33,8 @@ package struct MissingEnd: Hashable, Sendable, Codable {
 }
 
 extension SourceIndex {
-    /// Some segment is so long that it might be cut inside, and only a look at every sample would tell where.
-    package func lacksInnerCuts(for plan: SegmentPlan, target: MediaTime) -> Bool {
-        guard keyframes.origin == .container, keyframes.innerCuts.isEmpty, target.isNumeric,
-            let ticks = try? target.ticks(in: plan.timeBase)
-        else { return false }
-        return plan.segments.contains { Double($0.end) - Double($0.start) > 2 * Double(ticks) }
-    }
+    /// Only a look at every sample would tell where a long group could be cut.
+    package var lacksInnerCuts: Bool { keyframes.origin == .container && keyframes.innerCuts.isEmpty }
 
     /// The plan's remarks that are true of the whole track: a keyframe that was not worth reading is still there.
     package func remarks(on plan: SegmentPlan) -> [String] {

@@ -26,8 +26,11 @@ extension SourceEngine {
                     end: request.end.map { try index.keyframes.start &+ $0.ticks(in: timeBase) })
             }
             var plan = try make(index)
-            if let groups = LongGroups(request.splitting, costRatio: request.costRatio(for: track)) {
-                if index.lacksInnerCuts(for: plan, target: target) {
+            if request.videoCodec != .copy,
+                let groups = LongGroups(request.longGroups, cost: request.cost(of: track, index)),
+                groups.wouldCut(plan, target: target)
+            {
+                if index.lacksInnerCuts {
                     index = try indexer.makeIndex(everySample: true)
                     plan = try make(index)
                 }
@@ -84,11 +87,8 @@ extension SourceEngine {
 }
 
 extension PlanRequest {
-    /// A copy encodes nothing, so nothing is cut for it.
-    fileprivate var splitting: LongGroupSplitting { videoCodec == .copy ? .never : longGroups }
-
     /// As an export with these settings reckons, if it leaves the size of the picture as it is.
-    fileprivate func costRatio(for track: Track) -> Double {
+    fileprivate func cost(of track: Track, _ index: SourceIndex) -> CodingCost {
         let isKind = ["auto", "software", "hardware"].contains(encoder)
         let name =
             !isKind
@@ -96,7 +96,11 @@ extension PlanRequest {
             : (encoder == "hardware"
                 ? EncoderCatalog.hardwareEncoders(of: videoCodec.rawValue)
                 : EncoderCatalog.softwareEncoders(of: videoCodec.rawValue)).first ?? encoder
-        return CodingCost.ratio(encoder: name, options: encoderOptions, codec: track.format.codecName)
+        return CodingCost(
+            source: track,
+            result: .init(
+                coder: name, width: track.format.width, height: track.format.height, options: encoderOptions),
+            index)
     }
 }
 

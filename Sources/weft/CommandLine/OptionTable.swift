@@ -147,7 +147,7 @@ extension OptionTable {
         name: "split-long-gops", value: "WHEN",
         help:
             "Cut inside groups of pictures much longer than a segment, at the price of decoding their beginning again: auto, "
-            + "never or always. Default auto: where encoding is dear enough. It is part of what comes out.",
+            + "never or always. Default auto: where that adds no more than a tenth to the work. It is part of what comes out.",
         group: .result, completion: .choices(LongGroupSplitting.allCases.map(\.rawValue)))
 
     /// The options that describe the result: those of `export`, of a submitted job and of a preset.
