@@ -87,12 +87,13 @@ package struct ExportProof {
         var order = DecodeOrderCheck(isStored: !demuxer.isMatroska)
         var window = PresentationWindow()
         var untimed = 0
+        var visibility = SampleVisibility()
         while let sample = try demuxer.readSample() {
             guard sample.track == track.index else { continue }
             let times = unroller.times(dts: sample.dts, pts: sample.pts)
             order.add(
                 sample.retimed(pts: times.pts, dts: times.dts, duration: sample.duration, timeBase: sample.timeBase))
-            guard !sample.isDiscarded, SampleVisibility.isShown(sample) else { continue }
+            guard visibility.isShown(sample), !sample.isDiscarded else { continue }
             guard let pts = times.pts else {
                 untimed += 1
                 continue
