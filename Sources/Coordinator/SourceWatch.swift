@@ -6,16 +6,13 @@ extension SourceReference {
     /// Whether the source is still what was planned, on the machine that planned it. Blocks on the disk or the network.
     ///
     /// - Parameter isThorough: read the fingerprint again; else only the file's size and time are looked at.
-    /// - Returns: why it is not; `nil` while it is.
+    /// - Returns: why it is not, also where it cannot be read any more; `nil` while it is, and where nothing tells.
     func changeSincePlanned(isThorough: Bool = true) -> Failure? {
+        guard fingerprint.isKnown else { return nil }
         do {
-            if !isThorough {
-                guard let found = try Fingerprint.glance(at: location) else { return nil }
-                let isSame = found.size == fingerprint.size && found.modified == fingerprint.modified
-                return isSame ? nil : changed
-            }
-            let found = try Fingerprint.of(location)
-            return found == fingerprint ? nil : changed
+            if isThorough { return try Fingerprint.of(location) == fingerprint ? nil : changed }
+            let found = try Fingerprint.glance(at: location)
+            return found.size == fingerprint.size && found.modified == fingerprint.modified ? nil : changed
         } catch {
             return error
         }
