@@ -10,12 +10,22 @@ extension SourceReference {
     func changeSincePlanned(isThorough: Bool = true) -> Failure? {
         guard fingerprint.isKnown else { return nil }
         do {
-            if isThorough { return try Fingerprint.of(location) == fingerprint ? nil : changed }
+            if isThorough { return try Fingerprint.of(location, isPatient: true) == fingerprint ? nil : changed }
             let found = try Fingerprint.glance(at: location)
             return found.size == fingerprint.size && found.modified == fingerprint.modified ? nil : changed
         } catch {
             return error
         }
+    }
+
+    /// As above; a server that cannot be reached just now has changed nothing. Calls `body` on a thread of its own.
+    func examine(then body: @escaping @Sendable (Failure?) -> Void) {
+        let thread = Thread {
+            let change = changeSincePlanned()
+            body(change?.exitCode == .temporary ? nil : change)
+        }
+        thread.name = "weft-source"
+        thread.start()
     }
 
     private var changed: Failure {

@@ -9,15 +9,17 @@ package final class ByteSource {
     private let location: String
     private let interrupt: InterruptFlag
 
+    /// - Parameter isPatient: it was there before (`Demuxer.patience`).
     /// - Throws: `.notFound`, `.notPermitted`, `.cancelled`, `.timedOut`.
-    package init(location: String, interrupt: InterruptFlag? = nil) throws(MediaError) {
+    package init(location: String, isPatient: Bool = false, interrupt: InterruptFlag? = nil) throws(MediaError) {
         _ = CodecLog.installed
         let interrupt = interrupt ?? InterruptFlag()
         self.location = location
         self.interrupt = interrupt
         var dictionary: OpaquePointer?
         defer { av_dict_free(&dictionary) }
-        for (key, value) in Demuxer.protocolOptions(location) { av_dict_set(&dictionary, key, value, 0) }
+        let patience = isPatient ? Demuxer.patience(for: location) : [:]
+        for (key, value) in Demuxer.protocolOptions(location) + patience { av_dict_set(&dictionary, key, value, 0) }
         var callback = AVIOInterruptCB(callback: InterruptFlag.callback, opaque: interrupt.opaque)
         let code = avio_open2(&context, Demuxer.address(location), AVIO_FLAG_READ, &callback, &dictionary)
         guard code >= 0 else { throw Demuxer.openFailure(location, code: code, interrupt: interrupt) }

@@ -16,8 +16,17 @@ extension Demuxer {
     /// How the network is treated: a server that says nothing is left after half a minute, and one that went away and came back
     /// (a restart) is asked for the rest.
     static func protocolOptions(_ location: String) -> [(String, String)] {
-        guard location.hasPrefix("http://") || location.hasPrefix("https://") else { return [] }
-        return [("rw_timeout", "30000000"), ("reconnect", "1"), ("reconnect_delay_max", "8")]
+        guard isWeb(location) else { return [] }
+        return [("rw_timeout", "30000000"), ("reconnect", "1"), ("reconnect_delay_max", "4")]
+    }
+
+    /// Options for a source that was there before: a server that cannot be reached just now is tried again for some seconds.
+    package static func patience(for location: String) -> [String: String] {
+        isWeb(location) ? ["reconnect_on_network_error": "1"] : [:]
+    }
+
+    private static func isWeb(_ location: String) -> Bool {
+        location.hasPrefix("http://") || location.hasPrefix("https://")
     }
 
     static func checkFile(_ location: String) throws(MediaError) {

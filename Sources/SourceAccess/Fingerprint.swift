@@ -11,12 +11,13 @@ extension SourceReference.Fingerprint {
     package var isKnown: Bool { !hash.isEmpty }
 
     /// Of a file or a URL.
+    /// - Parameter isPatient: it was there before, and is waited for a little where a server cannot be reached.
     package static func of(
-        _ location: String, interrupt: InterruptFlag? = nil
+        _ location: String, isPatient: Bool = false, interrupt: InterruptFlag? = nil
     ) throws(Failure) -> SourceReference.Fingerprint {
         guard location.contains("://") else { return try of(path: location) }
         do throws(MediaError) {
-            return try of(url: location, interrupt: interrupt)
+            return try of(url: location, isPatient: isPatient, interrupt: interrupt)
         } catch {
             throw Failure(error, role: .source)
         }
@@ -32,7 +33,7 @@ extension SourceReference.Fingerprint {
             return (Int64(status.st_size), nanoseconds(status))
         }
         do throws(MediaError) {
-            return (try ByteSource(location: location, interrupt: interrupt).size ?? 0, 0)
+            return (try ByteSource(location: location, isPatient: true, interrupt: interrupt).size ?? 0, 0)
         } catch {
             throw Failure(error, role: .source)
         }
@@ -40,9 +41,9 @@ extension SourceReference.Fingerprint {
 
     /// The same blocks as of a file, in one request each.
     private static func of(
-        url: String, interrupt: InterruptFlag?
+        url: String, isPatient: Bool, interrupt: InterruptFlag?
     ) throws(MediaError) -> SourceReference.Fingerprint {
-        let source = try ByteSource(location: url, interrupt: interrupt)
+        let source = try ByteSource(location: url, isPatient: isPatient, interrupt: interrupt)
         guard let size = source.size else { return SourceReference.Fingerprint(size: 0, modified: 0, hash: "") }
         var hash = ContentHash()
         withUnsafeBytes(of: size.littleEndian) { hash.update($0) }

@@ -55,7 +55,8 @@ package final class SourceSession: SegmentSource {
 
     private static func open(_ reference: SourceReference, interrupt: InterruptFlag) throws(Failure) -> Demuxer {
         do {
-            return try Demuxer(location: reference.location, interrupt: interrupt)
+            return try Demuxer(
+                location: reference.location, options: Demuxer.patience(for: reference.location), interrupt: interrupt)
         } catch {
             throw Failure(error, role: .source)
         }
@@ -63,7 +64,7 @@ package final class SourceSession: SegmentSource {
 
     private static func checkFingerprint(_ reference: SourceReference, _ interrupt: InterruptFlag) throws(Failure) {
         guard reference.fingerprint.isKnown else { return }
-        let found = try SourceReference.Fingerprint.of(reference.location, interrupt: interrupt)
+        let found = try SourceReference.Fingerprint.of(reference.location, isPatient: true, interrupt: interrupt)
         guard found.hash == reference.fingerprint.hash, found.size == reference.fingerprint.size else {
             throw Failure(
                 .asset, "\(reference.location) is not the file that was planned: its content differs.",
@@ -254,7 +255,8 @@ package final class SourceSession: SegmentSource {
         if let ordinal, entry.ordinal >= 0, ordinal <= entry.ordinal {
             // It lies ahead: read on.
         } else {
-            demuxer = try Demuxer(location: reference.location, interrupt: interrupt)
+            demuxer = try Demuxer(
+                location: reference.location, options: Demuxer.patience(for: reference.location), interrupt: interrupt)
             demuxer.select(tracks: [reference.videoTrack])
             ordinal = 0
         }

@@ -119,13 +119,15 @@ final class Workplace {
         process.waitUntilExit()
     }
 
-    /// Whether some file below the folder has a name that fits.
-    func hasFile(in folder: String, where fits: (String) -> Bool) -> Bool {
-        let names = FileManager.default.enumerator(atPath: file(folder))
+    /// Finished segments in the spools of exports on this machine.
+    var spooledSegments: Int {
+        let names = FileManager.default.enumerator(atPath: file("xdg"))
+        var count = 0
         while let name = names?.nextObject() as? String {
-            if fits(URL(fileURLWithPath: name).lastPathComponent) { return true }
+            let last = URL(fileURLWithPath: name).lastPathComponent
+            if last.hasPrefix("segment-"), !last.hasSuffix(".part") { count += 1 }
         }
-        return false
+        return count
     }
 
     /// Starts a coordinator and waits until it listens.
