@@ -18,11 +18,19 @@ extension SourceReference {
         }
     }
 
-    /// As above; a server that cannot be reached just now has changed nothing. Calls `body` on a thread of its own.
+    /// Seconds for which a server may be away before that ends the job.
+    private static let patience = 8.0
+
+    /// As above, on a thread of its own: a server that cannot be reached is tried again for a while.
     func examine(then body: @escaping @Sendable (Failure?) -> Void) {
         let thread = Thread {
-            let change = changeSincePlanned()
-            body(change?.exitCode == .temporary ? nil : change)
+            let deadline = Date(timeIntervalSinceNow: Self.patience)
+            var change = changeSincePlanned()
+            while change?.exitCode == .temporary, Date() < deadline {
+                Thread.sleep(forTimeInterval: 1)
+                change = changeSincePlanned()
+            }
+            body(change)
         }
         thread.name = "weft-source"
         thread.start()
