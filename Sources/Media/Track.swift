@@ -63,7 +63,8 @@ public struct Track: Sendable, Identifiable {
     public let durationTicks: Int64?
     /// Frames over duration, in frames a second; `nil` where unknown.
     public let averageFrameRate: Rational?
-    /// The lowest rate at which every timestamp can be told: libav's guess, half-right for variable rates.
+    /// The lowest rate at which every timestamp can be told: libav's guess, half-right for variable rates. `nil` where the guess
+    /// is but the time base, such as 1000 in Matroska: that says how times are written, not how fast pictures follow.
     public let realFrameRate: Rational?
     /// Width of a pixel over its height. The container's word goes before the codec's.
     public let sampleAspectRatio: Rational?
@@ -101,8 +102,8 @@ extension Track {
         self.timeBase = timeBase
         startTicks = s.start_time == weft_no_pts() ? nil : s.start_time
         durationTicks = s.duration == weft_no_pts() || s.duration <= 0 ? nil : s.duration
-        averageFrameRate = Rational(known: s.avg_frame_rate)
-        realFrameRate = Rational(known: s.r_frame_rate)
+        averageFrameRate = Self.frameRate(s.avg_frame_rate, tick: s.time_base)
+        realFrameRate = Self.frameRate(s.r_frame_rate, tick: s.time_base)
         sampleAspectRatio =
             Rational(known: s.sample_aspect_ratio) ?? Rational(known: parameters.pointee.sample_aspect_ratio)
         fieldOrder = FieldOrder(parameters.pointee.field_order)
@@ -111,6 +112,12 @@ extension Track {
         sampleCount = s.nb_frames > 0 ? s.nb_frames : nil
         self.segments = segments
         self.isEncrypted = isEncrypted ?? Self.looksEncrypted(format: format, metadata: metadata)
+    }
+
+    private static func frameRate(_ rate: AVRational, tick: AVRational) -> Rational? {
+        guard let rate = Rational(known: rate) else { return nil }
+        let isTimeBase = rate.numerator == tick.den && rate.denominator == tick.num
+        return isTimeBase && rate.approximation > 480 ? nil : rate
     }
 
     /// Common encryption renames the sample entry (ISO/IEC 14496-12 §8.12) and Matroska names the key.

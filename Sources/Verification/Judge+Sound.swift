@@ -110,8 +110,9 @@ extension Judge {
     mutating func subtitles(_ source: TrackScan, _ output: TrackScan, shift: CommonShift?) throws(Failure) {
         let clock = try SoundClock(source.track, output.track, shift: shift)
         let comparison = TimelineComparison.whole(
-            expected: source.times.map { clock.units($0, in: source.track.timeBase) },
-            found: output.times.map { clock.units($0, in: output.track.timeBase) }, shift: clock.shift,
+            // What begins before the file's time line does can only be shown from its start on.
+            expected: source.times.map { max(0, clock.units($0, in: source.track.timeBase) + clock.shift) },
+            found: output.times.map { max(0, clock.units($0, in: output.track.timeBase)) }, shift: 0,
             // ASS tells hundredths of a second.
             tolerance: max(clock.startTolerance, clock.second / 90), reach: clock.second / 2)
         let track = source.track.index

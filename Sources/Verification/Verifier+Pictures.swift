@@ -10,7 +10,15 @@ extension Verifier {
         _ source: TrackScan, _ output: TrackScan, shift: CommonShift, judge: inout Judge
     ) throws(Failure) {
         let joins = try joinTimes(source, output, shift: shift)
-        let likeness = try measure(source, output, shift: shift, joins: joins)
+        var likeness = try measure(source, output, shift: shift, joins: joins)
+        // A container without presentation times (H.264 with B pictures in AVI, movies without composition offsets): what the
+        // decoder tells are decode times, handed on with the wrong pictures. Their order is all there is.
+        if likeness.isDisordered, source.times.count == output.times.count {
+            likeness = try measure(source, output, shift: shift, joins: joins, pairsByOrder: true)
+            judge.note(
+                .timestamps, track: source.track.index,
+                "The source's decoder tells no rising times; pictures were compared in their order.")
+        }
         let track = source.track.index
         guard !likeness.marks.isEmpty else {
             return judge.find(
@@ -41,6 +49,8 @@ extension Verifier {
         /// By index of a mark at a join: how like the source's picture is to the one before it.
         var continuity: [Int: Double] = [:]
         var neighbours = NeighbourSearch()
+        /// The source's pictures come in another order than their times.
+        var isDisordered = false
         var sourceDamage = 0
         var outputDamage = 0
         var sourceCaptions = 0
@@ -58,7 +68,7 @@ extension Verifier {
     }
 
     private func measure(
-        _ source: TrackScan, _ output: TrackScan, shift: CommonShift, joins: [Double]
+        _ source: TrackScan, _ output: TrackScan, shift: CommonShift, joins: [Double], pairsByOrder: Bool = false
     ) throws(Failure) -> Likeness {
         let left = try PictureReader(
             location: sourceLocation, track: source.track.index, threads: 2, interrupt: interrupt)
@@ -68,18 +78,14 @@ extension Verifier {
         let tolerance = max(clock.tolerance(source.track.timeBase, output.track.timeBase), clock.rate / 1000)
         let distance = PictureDistance(turn: Self.turn(source.track, output.track))
         var likeness = Likeness()
-        func take(_ reader: PictureReader, _ captions: inout Int) throws(Failure) -> Frame? {
-            let frame = try reader.next()
-            if frame?.attachmentKinds.contains(.captions) ?? false { captions += 1 }
-            return frame
-        }
-        var wanted = try take(left, &likeness.sourceCaptions)
-        var found = try take(right, &likeness.outputCaptions)
+        var wanted = try left.next()
+        var found = try right.next()
         var before: (source: Frame, output: Frame)?
         var ahead = joins[...]
         while let first = wanted, let second = found {
-            let goal = clock.units(first.pts ?? 0, in: first.timeBase) + shift.units
             let time = clock.units(second.pts ?? 0, in: second.timeBase)
+            let goal = pairsByOrder ? time : clock.units(first.pts ?? 0, in: first.timeBase) + shift.units
+            if let last = before?.source.pts, let now = first.pts, now < last { likeness.isDisordered = true }
             if abs(time - goal) <= tolerance {
                 let seconds = clock.seconds(time)
                 do {
@@ -105,10 +111,14 @@ extension Verifier {
                     throw Failure(error, role: .output)
                 }
                 while let join = ahead.first, join <= seconds + 0.0005 { ahead.removeFirst() }
+                if first.attachmentKinds.contains(.captions) {
+                    likeness.sourceCaptions += 1
+                    if second.attachmentKinds.contains(.captions) { likeness.outputCaptions += 1 }
+                }
                 before = (first, second)
             }
-            if goal <= time + tolerance { wanted = try take(left, &likeness.sourceCaptions) }
-            if time <= goal + tolerance { found = try take(right, &likeness.outputCaptions) }
+            if goal <= time + tolerance { wanted = try left.next() }
+            if time <= goal + tolerance { found = try right.next() }
         }
         (likeness.sourceDamage, likeness.outputDamage) = (left.damage, right.damage)
         return likeness

@@ -42,6 +42,14 @@ enum Wording {
         return String(format: "%.\(decimals)f", value)
     }
 
+    /// Frames a second as people write them, "29.97", of an exact "30000/1001".
+    static func rate(_ exact: String) -> String {
+        let parts = exact.split(separator: "/").compactMap { Double($0) }
+        guard parts.count == 2, parts[1] > 0 else { return exact }
+        let text = String(format: "%.3f", parts[0] / parts[1])
+        return String(text.reversed().drop { $0 == "0" }.reversed())
+    }
+
     /// "47 %" of a share 0…1.
     static func percent(_ share: Double) -> String { "\(decimal(share * 100, 0)) %" }
 

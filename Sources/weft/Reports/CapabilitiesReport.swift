@@ -1,3 +1,5 @@
+internal import ClusterProtocol
+
 /// What this machine can encode.
 struct CapabilitiesReport: Codable, Hashable, Sendable {
     var version: String
@@ -20,19 +22,24 @@ struct CapabilitiesReport: Codable, Hashable, Sendable {
 }
 
 extension CapabilitiesReport {
-    var text: String {
+    /// - Parameter all: also encoders that no `--video-codec` reaches.
+    func text(all: Bool) -> String {
+        let codecs = ExportSettings.VideoCodec.allCases.map(\.rawValue)
+        let shown = all ? encoders : encoders.filter { codecs.contains($0.codec) }
         var table = TextTable([
             .init("codec"), .init("encoder"), .init("kind"), .init("here"), .init("pixel formats"),
         ])
-        for encoder in encoders {
+        for encoder in shown {
             table.add([
-                encoder.codec, encoder.name, encoder.hardware ? "hardware" : "software",
-                encoder.usable ? "yes" : "no" + (encoder.reason.map { ": \($0)" } ?? ""),
-                Wording.few(encoder.pixelFormats, limit: 6),
+                encoder.codec, encoder.name, encoder.hardware ? "hardware" : "software", encoder.usable ? "yes" : "no",
+                Wording.few(encoder.pixelFormats, limit: 3),
             ])
         }
         let versions = libraries.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        return "weft \(version); \(versions.joined(separator: ", "))\n"
-            + "\(Wording.count(cores, "core")), \(Wording.bytes(memoryBytes)) of memory\n\n" + table.text
+        let head =
+            "weft \(version); \(versions.joined(separator: ", "))\n"
+            + "\(Wording.count(cores, "core")), \(Wording.bytes(memoryBytes)) of memory\n\n"
+        let reasons = shown.compactMap { encoder in encoder.reason.map { "  \(encoder.name): \($0)\n" } }
+        return head + table.text + (reasons.isEmpty ? "" : "\nwhy not:\n" + reasons.joined())
     }
 }

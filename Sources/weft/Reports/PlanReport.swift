@@ -36,7 +36,8 @@ extension PlanReport {
         var head = "\(source)\n  track \(track) (\(codec)), \(Wording.count(keyframes, "keyframe")), "
         head += "\(Wording.count(segments.count, "segment")), \(Wording.clock(duration.seconds, decimals: 3))\n"
         head += index == "container" ? "  from the container's index; " : "  from a scan of every packet; "
-        head += "read \(Wording.bytes(bytesRead))" + (sourceBytes.map { " of \(Wording.bytes($0))" } ?? "") + "\n\n"
+        head += "read \(Wording.bytes(bytesRead))"
+        head += (sourceBytes.map { " (the source has \(Wording.bytes($0)))" } ?? "") + "\n\n"
         var table = TextTable([
             .init("segment", .right), .init("start", .right), .init("end", .right), .init("length", .right),
             .init("keyframe", .right), .init("leading", .right), .init("pre-roll"),

@@ -89,7 +89,7 @@ extension ProbeReport.Track {
         var words: [String] = []
         if let width, let height { words.append("\(width)x\(height)") }
         if let pixelFormat { words.append(pixelFormat) }
-        if let frameRate { words.append("\(frameRate) fps") }
+        if let frameRate { words.append("\(Wording.rate(frameRate)) fps") }
         if let sampleAspectRatio, sampleAspectRatio != "1:1" { words.append("pixels \(sampleAspectRatio)") }
         if let colour { words.append(colour) }
         if let sampleRate { words.append("\(sampleRate) Hz") }
