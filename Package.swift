@@ -69,9 +69,9 @@ let package = Package(
             name: "MediaExample", dependencies: ["Media", "MediaTime"], path: "Examples/MediaExample",
             swiftSettings: strict),
 
-        tests(of: "MediaTime"),
-        tests(of: "SegmentPlan", ["MediaTime"]),
-        tests(of: "ClusterProtocol", ["MediaTime", "SegmentPlan"]),
+        tests(of: "MediaTime", ["Support"]),
+        tests(of: "SegmentPlan", ["MediaTime", "Support"]),
+        tests(of: "ClusterProtocol", ["MediaTime", "SegmentPlan", "Support"]),
         tests(of: "Scheduling", ["ClusterProtocol"]),
         tests(of: "Messaging", ["Support"]),
         tests(of: "JobStore", ["ClusterProtocol", "Scheduling"]),
@@ -86,8 +86,8 @@ let package = Package(
         tests(
             of: "Coordinator", ["ClusterProtocol", "JobStore", "Scheduling", "SourceAccess", "Stitching", "Support"]),
         // Real processes: the program that is built beside them.
-        .testTarget(name: "ClusterTests", dependencies: ["weft"], swiftSettings: strict),
-        tests(of: "weft", ["ClusterProtocol", "MediaTime"]),
+        .testTarget(name: "ClusterTests", dependencies: ["weft", "Support"], swiftSettings: strict),
+        tests(of: "weft", ["ClusterProtocol", "MediaTime", "Support"]),
         .testTarget(name: "ServiceTests", dependencies: ["weft", "Support"], swiftSettings: strict),
         // The built program on real files and short clips, judged by ffprobe; and the pure parts that decide the picture.
         .testTarget(

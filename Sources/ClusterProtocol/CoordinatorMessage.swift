@@ -67,7 +67,7 @@ package struct Welcome: MessageBody {
     /// The lease of the hello's `resume` goes on from here; `nil` drops it.
     package var resume: Resume?
     /// The coordinator streams sources to slots that cannot open them.
-    package var streams: Bool
+    @FalseWhenAbsent package var streams: Bool
 
     /// Where a lease goes on after the coordinator came back.
     package struct Resume: Hashable, Sendable, Codable {
@@ -101,16 +101,6 @@ package struct Welcome: MessageBody {
         case heartbeatSeconds = "heartbeat_seconds"
         case livenessSeconds = "liveness_seconds"
         case resume, streams
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        coordinator = try container.decode(String.self, forKey: .coordinator)
-        version = try container.decode(String.self, forKey: .version)
-        heartbeatSeconds = try container.decode(Double.self, forKey: .heartbeatSeconds)
-        livenessSeconds = try container.decode(Double.self, forKey: .livenessSeconds)
-        resume = try container.decodeIfPresent(Resume.self, forKey: .resume)
-        streams = try container.decodeIfPresent(Bool.self, forKey: .streams) ?? false
     }
 
     package func check(payload: [Int]) throws(ProtocolError) {

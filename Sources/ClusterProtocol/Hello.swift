@@ -32,7 +32,7 @@ package struct Hello: MessageBody {
     /// The lease that is still being encoded, or whose result was not yet accepted, when the coordinator went away.
     package var resume: LeaseName?
     /// The slot can work from samples that the coordinator streams to it.
-    package var streams: Bool
+    @FalseWhenAbsent package var streams: Bool
 
     package init(
         role: Role, node: String, slot: Int, incarnation: String, pid: Int32, host: String, version: String,
@@ -54,30 +54,6 @@ package struct Hello: MessageBody {
         self.predecessor = predecessor
         self.resume = resume
         self.streams = streams
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case role, node, slot, incarnation, pid, host, version, protocols, encoders, cores, memory, threads
-        case predecessor, resume, streams
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        role = try container.decode(Role.self, forKey: .role)
-        node = try container.decode(String.self, forKey: .node)
-        slot = try container.decode(Int.self, forKey: .slot)
-        incarnation = try container.decode(String.self, forKey: .incarnation)
-        pid = try container.decode(Int32.self, forKey: .pid)
-        host = try container.decode(String.self, forKey: .host)
-        version = try container.decode(String.self, forKey: .version)
-        protocols = try container.decode([Int].self, forKey: .protocols)
-        encoders = try container.decode([EncoderOffer].self, forKey: .encoders)
-        cores = try container.decode(Int.self, forKey: .cores)
-        memory = try container.decode(Int64.self, forKey: .memory)
-        threads = try container.decode(Int.self, forKey: .threads)
-        predecessor = try container.decodeIfPresent(ProcessEnd.self, forKey: .predecessor)
-        resume = try container.decodeIfPresent(LeaseName.self, forKey: .resume)
-        streams = try container.decodeIfPresent(Bool.self, forKey: .streams) ?? false
     }
 
     package func check(payload: [Int]) throws(ProtocolError) {

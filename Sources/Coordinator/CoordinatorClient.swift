@@ -26,9 +26,7 @@ package final class CoordinatorClient: Sendable {
                 context: MessageContext(), address: address, security: security, options: options, name: "weft-client"
             ) { _ in ClientHandler(mailbox) }
         } catch {
-            throw Failure(
-                .transport, "\(address) is no address of a coordinator: \(error)",
-                advice: "Write tcp://HOST:PORT or ipc://PATH.", fault: .settings, exitCode: .usage)
+            throw .noAddress(address, error)
         }
         self.address = address
         self.mailbox = mailbox
@@ -46,24 +44,12 @@ package final class CoordinatorClient: Sendable {
                     : "The coordinator at \(address) takes no key, or has another one than the key file says.",
                 advice: security == nil ? "Show one with --key FILE." : "Check --key and --coordinator.",
                 fault: .settings, exitCode: .notPermitted)
-        case .broken:
-            throw Failure(
-                .transport, "\(address) takes connections and ends them before a word is said.",
-                advice:
-                    "Look whether the coordinator behind it runs, and whether --key is a key for that coordinator.",
-                retry: .retry, fault: .environment, exitCode: .unreachable)
-        case .unreachable: throw Self.unreachable(address)
+        case .broken: throw .brokenConnection(to: address)
+        case .unreachable: throw .noAnswer(at: address)
         }
     }
 
     deinit { endpoint.stop() }
-
-    private static func unreachable(_ address: String) -> Failure {
-        Failure(
-            .transport, "No coordinator answers at \(address).",
-            advice: "Start one with `weft coordinator`, or name another with --coordinator.", retry: .retry,
-            fault: .environment, exitCode: .unreachable)
-    }
 
     /// Asks, and waits for the whole answer.
     /// - Throws: what the coordinator refused with; exit code 69 when no answer comes.
@@ -73,7 +59,7 @@ package final class CoordinatorClient: Sendable {
         var replies: [ClientReply] = []
         while true {
             guard let reply = try mailbox.take(number, seconds: Self.answerSeconds) else {
-                throw Self.unreachable(address)
+                throw .noAnswer(at: address)
             }
             if case .failure(let refused) = reply { throw refused.failure }
             replies.append(reply)
@@ -87,7 +73,7 @@ package final class CoordinatorClient: Sendable {
         try send(make(number))
         while true {
             guard let reply = try mailbox.take(number, seconds: 1) else {
-                if mailbox.isBroken { throw Self.unreachable(address) }
+                if mailbox.isBroken { throw .noAnswer(at: address) }
                 continue
             }
             if case .failure(let refused) = reply { throw refused.failure }

@@ -103,18 +103,12 @@ final class SourceStream: @unchecked Sendable {
     }
 
     private func add(_ sample: Sample, _ attachments: [Attachment], to table: inout SampleTable) {
-        var flags: SampleTable.Flags = sample.isSync ? .sync : []
-        if sample.isDiscarded { flags.insert(.discard) }
-        if sample.isCorrupt { flags.insert(.corrupt) }
         for attachment in attachments {
             table.attachments.append(
                 SampleTable.Attachment(
                     sample: table.entries.count, kind: attachment.kind.rawValue, bytes: attachment.bytes))
         }
-        table.entries.append(
-            SampleTable.Entry(
-                pts: sample.pts ?? SampleTable.noTime, dts: sample.dts ?? SampleTable.noTime, duration: sample.duration,
-                size: UInt32(clamping: sample.size), flags: flags))
+        table.entries.append(SampleTable.Entry(sample))
     }
 
     private func message(

@@ -12,7 +12,9 @@ enum EncoderSetup {
         do throws(MediaError) {
             try configure(context, codec, settings)
             let mark = CodecLog.mark
-            let (status, words) = ForeignOutput.capture { avcodec_open2(context, codec, nil) }
+            let (status, words) = ForeignOutput.capture {
+                SchedulingClass.kept { avcodec_open2(context, codec, nil) }
+            }
             do {
                 try check(status, .encoder, "“\(settings.encoder)” cannot be opened.", context: context)
             } catch {

@@ -41,9 +41,8 @@ package final class SubtitleSession {
             }
             (self.decoder, self.encoder, self.packet) = (decoder, opened, packet)
         } catch {
-            var open: UnsafeMutablePointer<AVCodecContext>? = decoder
-            avcodec_free_context(&open)
-            avcodec_free_context(&encoder)
+            Self.close(decoder)
+            Self.close(encoder)
             throw error
         }
         styleNames = Self.styleNames(decoder)
@@ -51,11 +50,15 @@ package final class SubtitleSession {
     }
 
     deinit {
-        var contexts: [UnsafeMutablePointer<AVCodecContext>?] = [decoder, encoder]
-        avcodec_free_context(&contexts[0])
-        avcodec_free_context(&contexts[1])
+        Self.close(decoder)
+        Self.close(encoder)
         var packet: UnsafeMutablePointer<AVPacket>? = packet
         av_packet_free(&packet)
+    }
+
+    private static func close(_ context: UnsafeMutablePointer<AVCodecContext>?) {
+        var context = context
+        avcodec_free_context(&context)
     }
 
     // MARK: Opening
@@ -75,8 +78,7 @@ package final class SubtitleSession {
                 avcodec_open2(context, codec, nil), .decoder, "The \(format.codecName) decoder cannot be opened.",
                 context: context)
         } catch {
-            var open: UnsafeMutablePointer<AVCodecContext>? = context
-            avcodec_free_context(&open)
+            close(context)
             throw error
         }
         return context
@@ -101,8 +103,7 @@ package final class SubtitleSession {
                 avcodec_open2(context, codec, nil), .encoder, "The subtitle encoder “\(name)” cannot be opened.",
                 context: context)
         } catch {
-            var open: UnsafeMutablePointer<AVCodecContext>? = context
-            avcodec_free_context(&open)
+            close(context)
             throw error
         }
         return context

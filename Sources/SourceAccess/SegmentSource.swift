@@ -53,12 +53,6 @@ package struct SourcePicture: Sendable {
 
     /// `nil` where nothing tells the pixel format.
     var frameFormat: FrameFormat? {
-        guard format.mediaType == .video, format.width > 0, format.height > 0, let pixelFormat = format.pixelFormat
-        else {
-            return nil
-        }
-        return FrameFormat(
-            width: format.width, height: format.height, pixelFormat: pixelFormat, timeBase: timeBase,
-            frameRate: frameRate, sampleAspectRatio: sampleAspectRatio, colour: format.colour)
+        format.frameFormat(timeBase: timeBase, frameRate: frameRate, sampleAspectRatio: sampleAspectRatio)
     }
 }

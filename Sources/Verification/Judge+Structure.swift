@@ -7,7 +7,7 @@ extension Judge {
     private static let interleavingLimit = 5.0
 
     mutating func structure(of path: String, _ output: FileScan) {
-        let boxes = output.containerName.contains("mp4") ? TopLevelBoxes(path: path) : nil
+        let boxes = output.containerName.contains("mp4") ? MovieLayout(ofFileAt: path) : nil
         let moov = boxes?.first("moov")
         let mdat = boxes?.first("mdat")
         let distance = output.interleaving.distance
@@ -38,7 +38,7 @@ extension Judge {
                     + "\(scan.times.count - scan.syncs.count) are none.")
         }
         // 32 bits of chunk offset end at 4 GiB (ISO/IEC 14496-12 §8.7.5); libavformat would read beyond as garbage.
-        if boxes.mediaEnd > UInt64(UInt32.max), boxes.indexHas("stco"), !boxes.indexHas("co64") {
+        if boxes.mediaEnd > Int64(UInt32.max), boxes.indexHas("stco"), !boxes.indexHas("co64") {
             find(
                 .container,
                 "The media reach beyond 4 GiB and the index has chunk offsets of 32 bits (stco instead of co64).")

@@ -151,12 +151,7 @@ final class LeaseRun: SampleSink, @unchecked Sendable {
     // MARK: SampleSink
 
     func append(_ sample: Sample) throws(Failure) {
-        var flags: SampleTable.Flags = sample.isSync ? .sync : []
-        if sample.isCorrupt { flags.insert(.corrupt) }
-        table.entries.append(
-            SampleTable.Entry(
-                pts: sample.pts ?? SampleTable.noTime, dts: sample.dts ?? SampleTable.noTime, duration: sample.duration,
-                size: UInt32(sample.size), flags: flags))
+        table.entries.append(SampleTable.Entry(sample))
         // What an encoder hands out beside its samples (statistics, buffer fullness) is its own affair.
         var offset = 0
         while offset < sample.size {

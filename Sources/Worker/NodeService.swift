@@ -128,23 +128,12 @@ package final class NodeService: Sendable {
             outcome = try ConnectionProbe.connect(
                 context: MessageContext(), address: address, security: configuration.security, timeout: Self.patience)
         } catch {
-            throw Failure(
-                .transport, "\(address) is no address of a coordinator: \(error)",
-                advice: "Write tcp://HOST:PORT or ipc://PATH.", fault: .settings, exitCode: .usage)
+            throw .noAddress(address, error)
         }
         switch outcome {
         case .connected: return
-        case .unreachable:
-            throw Failure(
-                .transport, "No coordinator answers at \(address).",
-                advice: "Start one with `weft coordinator`, or name another with --coordinator.", retry: .retry,
-                fault: .environment, exitCode: .unreachable)
-        case .broken:
-            throw Failure(
-                .transport, "\(address) takes connections and ends them before a word is said.",
-                advice:
-                    "Look whether the coordinator behind it runs, and whether --key is a key for that coordinator.",
-                retry: .retry, fault: .environment, exitCode: .unreachable)
+        case .unreachable: throw .noAnswer(at: address)
+        case .broken: throw .brokenConnection(to: address)
         case .unauthorized, .mismatched:
             throw Failure(
                 .transport, "The coordinator at \(address) does not take this node's key.",

@@ -105,9 +105,6 @@ private enum SupervisorWatch {
                 obey(.drain)
             }
             obey(.end)
-            // An orderly end can wait for a coordinator that is gone as well; an orphan must not, and holds its parent's pipes.
-            Thread.sleep(forTimeInterval: 2)
-            _exit(ExitCode.temporary.rawValue)
         }
         thread.name = "weft-watch"
         thread.start()

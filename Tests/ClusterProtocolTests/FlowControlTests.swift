@@ -1,3 +1,4 @@
+import Support
 import Testing
 
 @testable import ClusterProtocol
@@ -7,7 +8,7 @@ import Testing
         "Whatever the order of sends and consumption, no more than the window is ever outstanding and all bytes get through",
         arguments: 0..<40 as Range<UInt64>)
     func conservation(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         let size = Int64.random(in: 1...5000, using: &generator)
         var window = CreditWindow(size: size)
         var balance = CreditBalance(window.size)

@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 @testable import ClusterProtocol
@@ -60,8 +61,8 @@ import Testing
 }
 
 private struct Mutator {
-    var generator: SeededGenerator
-    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+    var generator: SeededRandom
+    init(seed: UInt64) { generator = SeededRandom(seed: seed) }
 
     private static let tokens = [
         "-1", "0", "1e400", "1e-400", "9223372036854775807", "9223372036854775808", "18446744073709551615", "null",

@@ -1,3 +1,4 @@
+import Support
 import Testing
 
 @testable import ClusterProtocol
@@ -24,7 +25,7 @@ import Testing
 
     @Test("A table comes back as it went", arguments: 0..<50 as Range<UInt64>)
     func roundTrip(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         let samples = Int.random(in: 0...200, using: &generator)
         let attachments = samples == 0 ? 0 : Int.random(in: 0...20, using: &generator)
         let table = Self.table(samples: samples, attachments: attachments, using: &generator)
@@ -45,7 +46,7 @@ import Testing
 
     @Test("Every cut of a table is refused")
     func truncation() throws {
-        var generator = SeededGenerator(seed: 7)
+        var generator = SeededRandom(seed: 7)
         let bytes = try Self.table(samples: 3, attachments: 2, using: &generator).encoded()
         for count in 0..<bytes.count {
             #expect(throws: ProtocolError.self) { try parse(Array(bytes[..<count])) }

@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 /// The whole program on real processes. One after another: they measure times, and each fills the machine.
@@ -129,7 +130,7 @@ struct ClusterTests {
     func killedCoordinator() throws {
         try workshop.makeClip(seconds: 30)
         #expect(try RunningExport.run(workshop, to: "whole.mp4", Self.quick + ["--filter", "null"]).code == 0)
-        var random = SplitMix(seed: 7)
+        var random = SeededRandom(seed: 7)
         var sockets: Set<String> = []
         for round in 0..<4 {
             let export = try RunningExport(workshop, to: "part.mp4", Self.paced + ["--workers", "2", "--resume"])
@@ -281,19 +282,5 @@ struct ClusterTests {
         #expect(ending.code == 0 && ending.isProved, "\(ending.words)")
         #expect(ending.segments == segments)
         return (pictures, ending)
-    }
-}
-
-/// Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014).
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

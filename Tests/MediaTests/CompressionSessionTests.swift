@@ -1,5 +1,6 @@
 import Foundation
 import MediaTime
+import Support
 import Testing
 
 @testable import Media
@@ -57,7 +58,7 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
     func variableTimes(encoder: TestEncoder, ticks: Int32) throws {
         let timeBase = try #require(TimeBase(numerator: 1, denominator: ticks))
         let pictures = try TestPictures(pixelFormat: encoder.pixelFormat, timeBase: timeBase)
-        var random = SplitMix(state: 7)
+        var random = SeededRandom(seed: 7)
         var times: [Int64] = [Int64(ticks) * 3600 + 17]
         for _ in 1..<30 { times.append((times.last ?? 0) + Int64.random(in: 1...Int64(ticks / 12), using: &random)) }
         let frames = try times.enumerated().map { try pictures.picture($0.offset, pts: $0.element) }
@@ -169,6 +170,27 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
         try session.finish { samples.append($0) }
         #expect(samples.map(\.pts) == [7])
     }
+
+    #if os(Linux)
+        @Test("No encoder leaves this process in a real-time class, in which its threads would starve others")
+        func scheduling() throws {
+            let format = try #require(try TestPictures().pictures(1).first).format
+            for encoder in TestEncoder.all where encoder.pixelFormat == "yuv420p" {
+                let session = try CompressionSession(settings: encoder.settings(format))
+                #expect(sched_getscheduler(0) == SCHED_OTHER, "\(encoder)")
+                // Another test may be opening an encoder at this moment.
+                let deadline = Date(timeIntervalSinceNow: 5)
+                while !realTimeTasks().isEmpty, Date() < deadline { usleep(1000) }
+                #expect(realTimeTasks().isEmpty, "\(encoder)")
+                withExtendedLifetime(session) {}
+            }
+        }
+
+        private func realTimeTasks() -> [pid_t] {
+            let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+            return tasks.compactMap(pid_t.init).filter { [SCHED_FIFO, SCHED_RR].contains(sched_getscheduler($0)) }
+        }
+    #endif
 
     @Test("A forced keyframe is a random access point", arguments: ["libx264", "libx265", "libvpx-vp9", "libsvtav1"])
     func forcedKeyframe(name: String) throws {

@@ -1,5 +1,6 @@
 import Foundation
 import MediaTime
+import Support
 import Testing
 
 @testable import Media
@@ -25,7 +26,7 @@ import Testing
     func survivesGarbage() throws {
         let (samples, format) = try stream()
         let session = try DecompressionSession(format: format, timeBase: try #require(samples.first).timeBase)
-        var random = SplitMix(state: 3)
+        var random = SeededRandom(seed: 3)
         var frames: [Frame] = []
         var errors: [MediaError] = []
         for (index, good) in samples.enumerated() {

@@ -1,6 +1,7 @@
 import Foundation
 import Media
 import MediaTime
+import Support
 import Testing
 
 @Suite struct FormatArchiveTests {
@@ -36,7 +37,7 @@ import Testing
     func fuzz(seed: UInt64) throws {
         guard let path = ContainerFixtures.path("torchcodec--nasa_13013.mp4") else { return }
         let archives = try Demuxer(location: path).tracks.map { $0.format.archive() }
-        var random = SplitMix(state: seed)
+        var random = SeededRandom(seed: seed)
         for round in 0..<3000 {
             var bytes = archives[round % archives.count]
             for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -86,18 +87,5 @@ import Testing
         #expect(
             ContainerFixtures.reason { _ = try sample.adding([Attachment(kind: .init(rawValue: "x"), bytes: [])]) }
                 == .unsupported)
-    }
-}
-
-/// Sebastiano Vigna's SplitMix64.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -1,6 +1,7 @@
 import MediaTime
+import Support
 
-extension SplitMix64 {
+extension SeededRandom {
     private static let extremeValues: [Int64] = [
         .min, .min + 1, .max, .max - 1, 0, 1, -1, 2, 3, Int64(Int32.max), Int64(Int32.min),
     ]
@@ -11,21 +12,22 @@ extension SplitMix64 {
 
     mutating func extremeValue() -> Int64 {
         Bool.random(using: &self)
-            ? SplitMix64.extremeValues.randomElement(using: &self) ?? 0 : Int64.random(in: .min ... .max, using: &self)
+            ? SeededRandom.extremeValues.randomElement(using: &self) ?? 0
+            : Int64.random(in: .min ... .max, using: &self)
     }
 
     mutating func anyTimescale() -> Int32 {
         switch Int.random(in: 0..<10, using: &self) {
         case 0: [Int32.min, -1, 0].randomElement(using: &self) ?? 0
         case 1, 2: Int32.random(in: 1 ... .max, using: &self)
-        default: SplitMix64.timescales.randomElement(using: &self) ?? 1
+        default: SeededRandom.timescales.randomElement(using: &self) ?? 1
         }
     }
 
     /// Any time there is: extreme, special, of any epoch.
     mutating func anyTime() -> MediaTime {
         if Int.random(in: 0..<8, using: &self) == 0 {
-            return SplitMix64.specials.randomElement(using: &self) ?? .invalid
+            return SeededRandom.specials.randomElement(using: &self) ?? .invalid
         }
         let epoch = [0, 0, 0, 1, Int64.min, .max].randomElement(using: &self) ?? 0
         return MediaTime(value: extremeValue(), timescale: anyTimescale(), epoch: epoch)
@@ -33,7 +35,7 @@ extension SplitMix64 {
 
     /// A time as media have it: up to some days, in a usual timescale.
     mutating func ordinaryTime() -> MediaTime {
-        let timescale = SplitMix64.timescales.dropLast(2).randomElement(using: &self) ?? 1
+        let timescale = SeededRandom.timescales.dropLast(2).randomElement(using: &self) ?? 1
         return MediaTime(value: Int64.random(in: -1 << 38...1 << 38, using: &self), timescale: timescale)
     }
 

@@ -1,4 +1,5 @@
 import MediaTime
+import Support
 import Testing
 
 @Suite struct MediaTimeValueTests {
@@ -49,7 +50,7 @@ import Testing
 
     @Test("comparison is a total order consistent with equality and hash")
     func totalOrder() {
-        var random = SplitMix64(seed: 0xA11CE)
+        var random = SeededRandom(seed: 0xA11CE)
         for _ in 0..<20_000 {
             let (a, b, c) = (random.anyTime(), random.anyTime(), random.anyTime())
             #expect([a < b, a == b, b < a].count { $0 } == 1, "\(a) \(b)")

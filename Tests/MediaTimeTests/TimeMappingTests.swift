@@ -1,5 +1,6 @@
 import Foundation
 import MediaTime
+import Support
 import Testing
 
 @Suite struct TimeMappingTests {
@@ -47,7 +48,7 @@ import Testing
 
     @Test("mapping there and back returns the time where nothing was rounded")
     func roundTrip() throws {
-        var random = SplitMix64(seed: 0x3A9)
+        var random = SeededRandom(seed: 0x3A9)
         for _ in 0..<5_000 {
             let source = try range(
                 Int64.random(in: 0..<100, using: &random), Int64.random(in: 101..<900, using: &random))
@@ -90,7 +91,7 @@ import Testing
 
     @Test("no range of extreme numbers traps a mapping")
     func neverTraps() {
-        var random = SplitMix64(seed: 0xFA11)
+        var random = SeededRandom(seed: 0xFA11)
         var mapped = 0
         for _ in 0..<30_000 {
             func number() -> MediaTime {

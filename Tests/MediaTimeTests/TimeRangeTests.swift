@@ -1,5 +1,6 @@
 import Foundation
 import MediaTime
+import Support
 import Testing
 
 @Suite struct TimeRangeTests {
@@ -67,7 +68,7 @@ import Testing
 
     @Test("membership in intersection and union follows from membership in the parts")
     func membership() throws {
-        var random = SplitMix64(seed: 0x5E7)
+        var random = SeededRandom(seed: 0x5E7)
         for _ in 0..<5_000 {
             func number() -> Int64 { Int64.random(in: 0..<12, using: &random) }
             let (a, b) = (number(), number())

@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 /// `kill -9` of the coordinator at instants that a seed chooses: some by the clock, some by what can be seen from outside (a commit
@@ -24,7 +25,7 @@ struct CoordinatorKillTests {
         let words = ProcessInfo.processInfo.environment
         let wanted = Int(words["WEFT_KILLS"] ?? "") ?? 15
         let seed = UInt64(words["WEFT_SEED"] ?? "") ?? 1
-        var random = Seeded(state: seed)
+        var random = SeededRandom(seed: seed)
         let options = ["--segment-duration", "2", "-o", "preset=ultrafast", "--filter", "realtime=speed=6"]
         let reference = try place.reference(source, options)
         var coordinator = try place.startCoordinator(listen: "ipc://" + place.file("socket"))
@@ -150,18 +151,5 @@ private final class KillWatch {
         if isSpooling { return "spooling" }
         if sign == .stitching { return "stitching" }
         return stored == 0 && output == 0 ? "planning" : "leasing and encoding"
-    }
-}
-
-private struct Seeded {
-    var state: UInt64
-
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

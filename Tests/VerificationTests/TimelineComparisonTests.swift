@@ -1,3 +1,4 @@
+import Support
 internal import Testing
 @testable internal import Verification
 
@@ -36,7 +37,7 @@ struct TimelineComparisonTests {
 
     @Test("any frames dropped and doubled are counted exactly", arguments: 0..<200 as Range<UInt64>)
     func random(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         var expected: [Int128] = []
         var time: Int128 = 0
         for _ in 0..<Int.random(in: 2...80, using: &generator) {
@@ -60,20 +61,5 @@ struct TimelineComparisonTests {
         #expect(result.surplus.count == doubled)
         #expect(result.moved.count == 0)
         #expect(result.expected == expected.count && result.found == found.count)
-    }
-}
-
-/// SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

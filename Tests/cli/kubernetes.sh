@@ -5,28 +5,8 @@
 set -euo pipefail
 weft=$(realpath "$1")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-folder=$(mktemp -d)
-started=()
-finish() {
-    local code=$?
-    for pid in "${started[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
-    rm -rf "$folder"
-    exit $code
-}
-trap finish EXIT
-fail() {
-    echo "$*" >&2
-    tail -n 20 "$folder"/*.log >&2 || true
-    exit 1
-}
-awaits() {
-    local limit=$((SECONDS + $1)) what=$2
-    shift 2
-    until "$@"; do
-        [ $SECONDS -lt $limit ] || fail "$what did not happen"
-        sleep 0.1
-    done
-}
+# shellcheck source=Tests/cli/processes.bash
+source "$here/Tests/cli/processes.bash"
 
 # -- Schemas. The validator carries them; it is kept between runs.
 tools=$here/.build/kubernetes-validate

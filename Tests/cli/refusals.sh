@@ -2,7 +2,7 @@
 # What `weft export` cannot do it says in one readable block, with its exit code, as JSON too, and leaves nothing behind.
 # Usage: Tests/cli/refusals.sh PATH-OF-WEFT
 set -euo pipefail
-weft=$1
+weft=$(realpath "$1")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 media=${WEFT_MEDIA:-$here/../shared/media}
 folder=$(mktemp -d)

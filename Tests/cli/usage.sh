@@ -2,7 +2,7 @@
 # The command line as a shell sees it: exit codes, which stream gets what, scripts that shells accept.
 # Usage: Tests/cli/usage.sh PATH-OF-WEFT
 set -euo pipefail
-weft=$1
+weft=$(realpath "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export HOME=$folder XDG_CONFIG_HOME=$folder/config XDG_STATE_HOME=$folder/state
@@ -39,8 +39,8 @@ expect 78 export a b --preset no-such-preset; says "web-h264" err
 WEFT_WORKERS=many expect 78 export a b; says "WEFT_WORKERS" err
 
 "$weft" completions bash >"$folder/bash" && bash -n "$folder/bash"
-completed=$(bash -c "source '$folder/bash'; COMP_WORDS=(weft export --aud); COMP_CWORD=2; _weft; echo \"\${COMPREPLY[*]}\"")
-[ "$completed" = "--audio --audio-bitrate" ] || { echo "bash completes: $completed"; exit 1; }
+completed=$(bash -c "source '$folder/bash'; COMP_WORDS=(weft export --audio-b); COMP_CWORD=2; _weft; echo \"\${COMPREPLY[*]}\"")
+[ "$completed" = "--audio-bitrate" ] || { echo "bash completes: $completed"; exit 1; }
 "$weft" completions zsh >"$folder/zsh"
 if command -v zsh >/dev/null; then zsh -n "$folder/zsh"; fi
 "$weft" completions fish >"$folder/fish"

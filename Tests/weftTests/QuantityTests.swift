@@ -1,3 +1,4 @@
+import Support
 import Testing
 
 @testable import weft
@@ -36,7 +37,7 @@ struct QuantityTests {
 
     @Test("No text of digits, dots and units makes it trap")
     func fuzz() {
-        var generator = SeededGenerator(seed: 7)
+        var generator = SeededRandom(seed: 7)
         let alphabet = Array("0123456789..kMGTiBb/ s-")
         for _ in 0..<20_000 {
             let text = String(
@@ -46,20 +47,5 @@ struct QuantityTests {
             _ = Quantity.rate(text)
             _ = Quantity.size(text)
         }
-    }
-}
-
-/// SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

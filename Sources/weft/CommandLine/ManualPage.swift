@@ -75,16 +75,23 @@ enum ManualPage {
         ]
     }
 
-    /// A backslash, a hyphen that is meant as one, and a dot or quote at the start of a line mean something to roff.
+    /// A backslash, a hyphen that is meant as one, and a dot or quote at the start of a line mean something to roff;
+    /// characters outside ASCII are written by their code point, since roff does not read UTF-8 by itself.
     static func escape(_ text: String) -> String {
-        let escaped = text.map { character -> String in
-            switch character {
+        let escaped = text.unicodeScalars.map { scalar -> String in
+            switch scalar {
             case "\\": "\\e"
             case "-": "\\-"
-            default: String(character)
+            case _ where !scalar.isASCII: "\\[u\(hexadecimal(scalar.value))]"
+            default: String(scalar)
             }
         }.joined()
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
+    }
+
+    private static func hexadecimal(_ value: UInt32) -> String {
+        let digits = String(value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 }
 

@@ -60,14 +60,14 @@ enum CoordinatorCommand {
         for note in service.notes { StandardStream.error.write("weft: \(note)\n") }
         StandardStream.error.write("weft: listening at \(service.addresses.joined(separator: " and "))\n")
         if invocation.has("json") { try JSONOutput.print(Listening(listening: service.addresses, state: state)) }
-        let manager = ServiceManager(environment: invocation.environment)
-        manager.ready()
-        manager.status("listening at \(service.addresses.joined(separator: " and "))")
+        let notifier = ServiceNotifier(environment: invocation.environment)
+        notifier.ready()
+        notifier.status("listening at \(service.addresses.joined(separator: " and "))")
         // An answer is a beat: a coordinator that hangs is started again, and goes on from its state.
         let beats = Atomic<Int>(0)
-        manager.watch { service.answers(within: 5) ? beats.wrappingAdd(1, ordering: .relaxed).newValue : nil }
+        notifier.watch { service.answers(within: 5) ? beats.wrappingAdd(1, ordering: .relaxed).newValue : nil }
         await withCheckedContinuation { continuation in interruption.onRequest { continuation.resume() } }
-        manager.stopping("writing the state")
+        notifier.stopping("writing the state")
         await BlockingThread.run("coordinator") { service.stop() }
         StandardStream.error.write("weft: stopped; unfinished jobs go on with the next start\n")
         return .done

@@ -123,7 +123,9 @@ enum JobCommands {
                 }
                 interruption.onRequest { exit(ExitCode.interrupted.rawValue) }
                 try client.follow(make) { reply in
-                    for row in reply.eventRows { StandardStream.output.write(isJSON ? row.line : JobTables.event(row)) }
+                    for row in reply.eventRows {
+                        StandardStream.output.write(isJSON ? JSONOutput.line(row) : JobTables.event(row))
+                    }
                     return true
                 }
             }
@@ -138,14 +140,5 @@ enum JobCommands {
             StandardStream.output.write(rows.map(JobTables.event).joined())
         }
         return .done
-    }
-}
-
-extension EventReport {
-    /// One line of JSON.
-    fileprivate var line: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return ((try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}") + "\n"
     }
 }

@@ -48,18 +48,22 @@ enum ScaleCommand {
     static func run(_ invocation: Invocation) async throws -> ExitCode {
         let request = try Request(invocation)
         let interruption = Interruption.install()
-        let manager = ServiceManager(environment: invocation.environment)
-        manager.ready()
+        let notifier = ServiceNotifier(environment: invocation.environment)
+        notifier.ready()
         var round = ScalingRound(request)
         repeat {
             do {
                 let told = try await round.step()
                 if request.isJSON {
-                    if request.isOnce { try JSONOutput.print(told) } else { StandardStream.output.write(told.line) }
+                    if request.isOnce {
+                        try JSONOutput.print(told)
+                    } else {
+                        StandardStream.output.write(JSONOutput.line(told))
+                    }
                 } else if !told.isNothing || request.isOnce {
                     StandardStream.error.write("weft: \(told.sentence)\n")
                 }
-                manager.status(told.sentence)
+                notifier.status(told.sentence)
             } catch let failure as Failure where !request.isOnce && failure.retry == .retry {
                 // Coordinator and Slurm come back; the workers that are there go on meanwhile.
                 StandardStream.error.write("weft: \(failure.message) Trying again.\n")
@@ -140,12 +144,6 @@ private struct ScalingRound {
             if !drained.isEmpty { parts.append("draining " + drained.joined(separator: " ")) }
             if !cancelled.isEmpty { parts.append("cancelled " + cancelled.joined(separator: " ")) }
             return parts.joined(separator: "; ")
-        }
-
-        var line: String {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return ((try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}") + "\n"
         }
     }
 

@@ -33,7 +33,7 @@ enum TopCommand {
             repeat {
                 let picture = Picture(jobs: try client.jobs(), workers: try client.workers())
                 if isJSON {
-                    StandardStream.output.write(line(picture))
+                    StandardStream.output.write(JSONOutput.line(picture))
                 } else {
                     try draw(picture, client, style, isLive: !isOnce)
                 }
@@ -41,12 +41,6 @@ enum TopCommand {
             } while !isOnce && !interruption.isRequested
         }
         return .done
-    }
-
-    private static func line(_ picture: Picture) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return ((try? encoder.encode(picture)).map { String(decoding: $0, as: UTF8.self) } ?? "{}") + "\n"
     }
 
     /// Jobs that get a bar: asking for every segment of every job would cost the coordinator more than the view is worth.

@@ -41,7 +41,7 @@ enum WorkerCommand {
         }
         let drainSeconds = try reader.number("drain-timeout", in: 0...86_400)
         let security = try request.keyFile.map { try ClusterKey.security($0) }
-        let manager = ServiceManager(environment: invocation.environment)
+        let notifier = ServiceNotifier(environment: invocation.environment)
         let service = NodeService(
             .init(
                 supervisor: .init(
@@ -49,16 +49,16 @@ enum WorkerCommand {
                     threads: threads, keyFile: request.keyFile), security: security, drainSeconds: drainSeconds)
         ) { words in
             StandardStream.error.write("weft: \(words)\n")
-            manager.status(words)
+            notifier.status(words)
         }
         let interruption = Interruption.install()
         interruption.onRequest {
             StandardStream.error.write("weft: finishing the leases at hand; again to leave at once\n")
-            manager.stopping("finishing the leases at hand")
+            notifier.stopping("finishing the leases at hand")
             service.drain()
         }
-        manager.watch { service.pulse }
-        try await BlockingThread.run("node") { () throws(Failure) in try service.run { manager.ready() } }
+        notifier.watch { service.pulse }
+        try await BlockingThread.run("node") { () throws(Failure) in try service.run { notifier.ready() } }
         StandardStream.error.write("weft: left the cluster\n")
         return .done
     }

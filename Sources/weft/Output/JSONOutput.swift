@@ -16,6 +16,13 @@ enum JSONOutput {
         try StandardStream.output.write(document(value))
     }
 
+    /// One line of a stream of documents.
+    static func line(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ((try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}") + "\n"
+    }
+
     /// Refuses a report's path before the work, not after it.
     static func check(_ path: String) throws(Failure) {
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path

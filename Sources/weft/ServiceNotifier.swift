@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Tells the service manager that started this process how it is (sd_notify(3)): one datagram each to the socket that
 /// `NOTIFY_SOCKET` names. Without one, nothing is told.
-final class ServiceManager: Sendable {
+final class ServiceNotifier: Sendable {
     private let address: NotifyAddress?
     /// How often systemd wants a sign of life; `nil` where it does not.
     private let interval: Double?
