@@ -109,7 +109,8 @@ struct OtherTrackTests {
         #expect(report.proof.tracks.map(\.kind) == ["audio", "audio", "subtitle", "subtitle"])
         #expect(report.proof.tracks.allSatisfy { $0.pass && $0.output_samples >= 3 })
         let planned = try Program.run(
-            Program.weft, ["plan", film, workplace.file("film.mp4"), "--json", "--audio", "aac"])
+            Program.weft,
+            ["plan", film, workplace.file("film.mp4"), "--json", "--audio", "aac", "--segment-duration", "2"])
         let plan = try JSONDecoder().decode(Plan.self, from: planned.output)
         #expect(plan.carried.map(\.description) == report.carried.map(\.description))
         #expect(plan.losses == report.losses && plan.segments.count == 3)
