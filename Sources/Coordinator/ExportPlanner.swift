@@ -50,10 +50,7 @@ struct ExportPlanner {
     init(_ order: ExportOrder, interrupt: InterruptFlag) throws(Failure) {
         self.order = order
         self.interrupt = interrupt
-        fingerprint =
-            order.source.contains("://")
-            ? SourceReference.Fingerprint(size: 0, modified: 0, hash: "")
-            : try SourceReference.Fingerprint.of(path: order.source)
+        fingerprint = try SourceReference.Fingerprint.of(order.source, interrupt: interrupt)
         do {
             demuxer = try Demuxer(location: order.source, interrupt: interrupt)
         } catch {

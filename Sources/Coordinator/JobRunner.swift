@@ -68,7 +68,8 @@ struct JobRunner: Sendable {
         do throws(Failure) {
             return try Stitcher(job, interrupt: interrupt).run(supply, progress: progress)
         } catch {
-            throw interrupt.isInterrupted ? Failure.interrupted : error
+            // A source that changed shows itself as a read error, or as times that are not the plan's.
+            throw interrupt.isInterrupted ? Failure.interrupted : plan.source.changeSincePlanned() ?? error
         }
     }
 
@@ -81,6 +82,11 @@ struct JobRunner: Sendable {
         willCommit: (JobReport.Proof) throws(Failure) -> Void = { _ in }
     ) throws(Failure) -> JobReport.Proof {
         output.startSync()
+        // What was read of a source that changed meanwhile may be of both.
+        if let change = plan.source.changeSincePlanned() {
+            output.discard()
+            throw change
+        }
         let proof = try prove(plan, stitch: stitch, output: output)
         guard proof.pass else {
             output.discard()
