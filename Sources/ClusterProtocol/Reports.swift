@@ -165,6 +165,8 @@ package struct SegmentReport: ReportRow {
     package var attempts: [Attempt]
     /// Why it failed for good.
     @NullWhenAbsent package var failure: Failure?
+    /// It is done, and its bytes are no longer in the spool.
+    @FalseWhenAbsent package var cleaned = false
 
     package init(
         index: Int, start: MediaTime, end: MediaTime, state: State, frames: Int = 0, attempts: [Attempt] = [],
