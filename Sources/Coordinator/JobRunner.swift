@@ -68,7 +68,8 @@ struct JobRunner: Sendable {
         do throws(Failure) {
             return try Stitcher(job, interrupt: interrupt).run(supply, progress: progress)
         } catch {
-            throw interrupt.isInterrupted ? Failure.interrupted : error
+            // A source that changed shows itself as a read error, or as times that are not the plan's.
+            throw interrupt.isInterrupted ? Failure.interrupted : plan.source.changeSincePlanned() ?? error
         }
     }
 
@@ -81,6 +82,11 @@ struct JobRunner: Sendable {
         willCommit: (JobReport.Proof) throws(Failure) -> Void = { _ in }
     ) throws(Failure) -> JobReport.Proof {
         output.startSync()
+        // What was read of a source that changed meanwhile may be of both.
+        if let change = plan.source.changeSincePlanned() {
+            output.discard()
+            throw change
+        }
         let verdict = try prove(plan, stitch: stitch, output: output)
         let proof = verdict.proof
         guard proof.pass else {
@@ -102,7 +108,8 @@ struct JobRunner: Sendable {
         try plan.refuse(losses: stitch.losses)
         var verdict = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
-            slack: stitch.largestMove, isCopy: plan.stitch.copiesPicture, interrupt: interrupt
+            slack: stitch.largestMove, isCopy: plan.stitch.copiesPicture, carried: stitch.carried, marks: plan.marks,
+            interrupt: interrupt
         ).verdict(segmentCount: plan.segments.count) { (index) throws(Failure) in
             stitch.segmentTimes[index]
         }
@@ -123,6 +130,7 @@ struct JobRunner: Sendable {
                         + "first at \(places) of the source.")
             }
         }
+        try plan.refuse(losses: proof.lacking)
         verdict.proof = proof
         return verdict
     }
@@ -164,7 +172,8 @@ struct JobRunner: Sendable {
         }
         report.tailSeconds = Double(end &- lastArrival) / 1e9
         report.warnings = plan.warnings + stitch.warnings + leases.warnings
-        report.losses = plan.losses + stitch.losses
+        report.losses = plan.losses + stitch.losses + proof.lacking
+        report.carried = plan.carried
         report.damage = stitch.damage
         report.videoHash = stitch.videoHash
         report.proof = proof

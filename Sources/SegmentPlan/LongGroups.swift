@@ -143,7 +143,7 @@ package struct LongGroups: Sendable {
     }
 
     /// Pictures that are decoded before a part's own first one.
-    package static func ahead(of part: Segment, _ index: KeyframeIndex) -> Int? {
+    private static func ahead(of part: Segment, _ index: KeyframeIndex) -> Int? {
         let cuts = index.innerCuts
         let place = lowerBound(cuts, part.start)
         return cuts.indices.contains(place) && cuts[place].time == part.start ? cuts[place].pictures : nil

@@ -1,4 +1,5 @@
 internal import ClusterProtocol
+internal import Coordinator
 internal import Media
 internal import MediaTime
 internal import SegmentPlan
@@ -13,36 +14,49 @@ extension SourceEngine {
     private static func makePlan(_ request: PlanRequest) throws(Failure) -> PlanReport {
         let interrupt = InterruptFlag()
         let track = try pictureTrack(of: request.source, interrupt: interrupt)
+        let settings = request.settings
         let indexer = SourceIndexer(
-            location: request.source, track: track, target: request.segmentDuration, interrupt: interrupt)
-        var index = try indexer.makeIndex()
+            location: request.source, track: track, target: settings.segmentDuration, interrupt: interrupt)
+        let index = try indexer.makeIndex()
         do {
             let timeBase = index.keyframes.timeBase
-            let target = request.segmentDuration ?? SegmentPlan.defaultTarget
-            func make(_ index: SourceIndex) throws -> SegmentPlan {
-                try SegmentPlan.make(
-                    index: index.keyframes, target: target,
-                    start: request.start.map { try index.keyframes.start &+ $0.ticks(in: timeBase) },
-                    end: request.end.map { try index.keyframes.start &+ $0.ticks(in: timeBase) })
-            }
-            var plan = try make(index)
-            if request.videoCodec != .copy,
-                let groups = LongGroups(request.longGroups, cost: request.cost(of: track, index)),
-                groups.wouldCut(plan, target: target)
-            {
-                if index.lacksInnerCuts {
-                    index = try indexer.makeIndex(everySample: true)
-                    plan = try make(index)
-                }
-                plan = groups.split(plan, index.keyframes, target: target)
-            }
-            return try report(request.source, track: track, index: index, plan: plan)
+            let plan = try SegmentPlan.make(
+                index: index.keyframes, target: settings.segmentDuration ?? SegmentPlan.defaultTarget,
+                start: settings.start.map { try index.keyframes.start &+ $0.ticks(in: timeBase) },
+                end: settings.end.map { try index.keyframes.start &+ $0.ticks(in: timeBase) })
+            var report = try report(request.source, track: track, index: index, plan: plan)
+            try addCarriage(to: &report, request, index, interrupt)
+            return report
         } catch let error as SegmentPlanError {
             throw Failure(planning: error, request.source)
+        } catch let failure as Failure {
+            throw failure
         } catch {
             throw Failure(
                 .timing, "The times of \(request.source) cannot be planned with: \(error).", exitCode: .badSource)
         }
+    }
+
+    /// What the export itself decides.
+    /// - Throws: what would stop an export to a destination that somebody named.
+    private static func addCarriage(
+        to report: inout PlanReport, _ request: PlanRequest, _ index: SourceIndex, _ interrupt: InterruptFlag
+    ) throws {
+        let order = ExportOrder(
+            source: request.source, destination: request.destination, settings: request.settings,
+            stated: request.stated, stateDirectory: "", executable: "")
+        var planned: [Segment]?
+        do throws(Failure) {
+            let preview = try ExportPreview(order, index: index, interrupt: interrupt)
+            report.target = preview.container
+            (report.carried, report.losses, report.warnings) = (preview.carried, preview.losses, preview.warnings)
+            planned = preview.segments
+        } catch {
+            guard !request.isTargeted else { throw error }
+            let name = request.destination.split(separator: ".").last.map { ".\($0)" } ?? ""
+            report.warnings.append("An export to \(name) with these options would be refused: \(error.message)")
+        }
+        if let planned { report.segments = try segments(planned, index.keyframes.timeBase) }
     }
 
     private static func pictureTrack(of source: String, interrupt: InterruptFlag) throws(Failure) -> Track {
@@ -74,33 +88,18 @@ extension SourceEngine {
             index: index.keyframes.origin.rawValue, keyframes: index.syncSampleCount,
             bytesRead: index.bytesRead, sourceBytes: index.bytesTotal > 0 ? index.bytesTotal : nil,
             duration: try time(last).subtracting(time(first)),
-            segments: try plan.segments.map { segment in
-                PlanReport.Segment(
-                    index: segment.index, start: try time(segment.start), end: try time(segment.end),
-                    keyframePts: try time(segment.keyframe.pts), leading: segment.keyframe.leading,
-                    entryPts: segment.entry == segment.keyframe && segment.start <= segment.keyframe.pts
-                        ? nil : try time(segment.entry.pts),
-                    decodedAhead: LongGroups.ahead(of: segment, index.keyframes))
-            },
-            warnings: warnings)
+            segments: try segments(plan.segments, unit), warnings: warnings, target: nil, carried: [], losses: [])
     }
-}
 
-extension PlanRequest {
-    /// As an export with these settings reckons, if it leaves the size of the picture as it is.
-    fileprivate func cost(of track: Track, _ index: SourceIndex) -> CodingCost {
-        let isKind = ["auto", "software", "hardware"].contains(encoder)
-        let name =
-            !isKind
-            ? encoder
-            : (encoder == "hardware"
-                ? EncoderCatalog.hardwareEncoders(of: videoCodec.rawValue)
-                : EncoderCatalog.softwareEncoders(of: videoCodec.rawValue)).first ?? encoder
-        return CodingCost(
-            source: track,
-            result: .init(
-                coder: name, width: track.format.width, height: track.format.height, options: encoderOptions),
-            index)
+    private static func segments(_ segments: [Segment], _ unit: TimeBase) throws -> [PlanReport.Segment] {
+        func time(_ ticks: Int64) throws -> MediaTime { try MediaTime(ticks: ticks, in: unit) }
+        return try segments.map { segment in
+            PlanReport.Segment(
+                index: segment.index, start: try time(segment.start), end: try time(segment.end),
+                keyframePts: try time(segment.keyframe.pts), leading: segment.keyframe.leading,
+                entryPts: segment.entry == segment.keyframe && segment.start <= segment.keyframe.pts
+                    ? nil : try time(segment.entry.pts))
+        }
     }
 }
 
