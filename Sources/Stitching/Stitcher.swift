@@ -114,8 +114,8 @@ private final class StitchPass {
     private var times: PictureTimes?
     private var video = VideoLane()
     private var lanes: [Int] = []
-    /// Lanes whose first sample is written.
-    private var started: Set<Int> = []
+    /// What is written of each lane.
+    private var written: [CarriedTally.Extent] = []
     /// Priming of the tracks that start late, by number in the file.
     private var lateTracks: [Int: Int64] = [:]
     private var result = StitchResult()
@@ -298,6 +298,7 @@ private final class StitchPass {
                         disposition: track.disposition, attachments: track.attachments,
                         averageFrameRate: track.mediaType == .video ? track.averageFrameRate : nil, codecTag: tag))
             }
+            written = Array(repeating: CarriedTally.Extent(), count: lanes.count)
             let enclosures = try Enclosures(job, feed: feed, muxer: muxer)
             try muxer.set(metadata: job.metadata)
             try muxer.set(chapters: job.chapters)
@@ -444,13 +445,23 @@ private final class StitchPass {
                 }
             }
             guard let best, let sample = feed.pop(lane: best.lane) else { return }
-            if started.insert(best.lane).inserted { noteStart(of: sample, track: lanes[best.lane]) }
+            if written[best.lane].count == 0 { noteStart(of: sample, track: lanes[best.lane]) }
+            tally(sample, lane: best.lane)
             do {
                 try muxer.write(try shifted(sample), track: lanes[best.lane])
             } catch {
                 throw Failure(error, role: .output)
             }
         }
+    }
+
+    private func tally(_ sample: Sample, lane: Int) {
+        guard let pts = sample.pts, feed.track(ofLane: lane).mediaType != .subtitle || !sample.isBlankCue else {
+            return
+        }
+        written[lane].add(
+            from: pts.nanoseconds(in: sample.timeBase),
+            lasting: max(0, sample.duration).nanoseconds(in: sample.timeBase))
     }
 
     /// A movie's track that starts late and with priming needs an edit list that libavformat does not write.
@@ -505,6 +516,11 @@ private final class StitchPass {
                 "\(result.dropped) source pictures cannot be decoded and are not in the output; `damage` says where.")
         }
         result.losses += feed.textLosses
+        result.carried = lanes.indices.map { lane in
+            var tally = feed.tally(ofLane: lane)
+            tally.written = written[lane]
+            return tally
+        }
         result.warnings += feed.textWarnings
         for range in feed.damagedSound { try account.add(range) }
         try account.check(pictures: result.sourceFrames + result.dropped)
