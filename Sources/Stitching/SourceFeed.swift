@@ -27,6 +27,8 @@ final class SourceFeed {
         var front = Int64.min
         /// Sparse tracks (subtitles) do not hold the others up.
         let isDense: Bool
+        /// The source's samples in the exported range.
+        var read = CarriedTally.Extent()
 
         init(
             track: Track, offset: Int64, transcoder: AudioTranscoder?, text: SubtitleTranscoder?, cues: CueRange?
@@ -169,6 +171,18 @@ final class SourceFeed {
     func peek(lane: Int, readingUpTo limit: Int64) throws(Failure) -> Sample? {
         while lanes[lane].head >= lanes[lane].queue.count, !isAtEnd, front < limit { try readOne() }
         return front(lane: lane)
+    }
+
+    /// What the lane promises, once all is read; without what was written.
+    func tally(ofLane index: Int) -> CarriedTally {
+        let lane = lanes[index]
+        var tally = CarriedTally(
+            track: lane.track.index, mediaType: lane.track.mediaType, codec: format(ofLane: index).codecName,
+            isCopy: lane.transcoder == nil && lane.text == nil)
+        tally.read = lane.read
+        tally.hasKnownGaps =
+            lane.transcoder?.damage(of: lane.track).isEmpty == false || lane.text?.losses.isEmpty == false
+        return tally
     }
 
     /// What converting subtitles has cost.
@@ -331,6 +345,7 @@ final class SourceFeed {
         let pts = Self.place(told, sample.duration, before: following, after: lane.soundEnd)
         lane.soundEnd = pts &+ sample.duration
         let dts = (sample.dts ?? told) &+ (pts &- told)
+        note(sample, at: pts, lane)
         if let transcoder = lane.transcoder {
             let placed = sample.retimed(pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase)
             try transcoder.encode(placed, origin: lane.offset) { lane.queue.append($0) }
@@ -349,6 +364,18 @@ final class SourceFeed {
         if let cues = lane.cues { rebased = cues.clipped(rebased) }
         guard let text = lane.text else { return lane.queue.append(rebased) }
         try text.convert(rebased) { lane.queue.append($0) }
+    }
+
+    /// Counts what of the sample lies in the exported range.
+    private func note(_ sample: Sample, at pts: Int64, _ lane: Lane) {
+        guard lane.track.mediaType != .subtitle || !sample.isBlankCue else { return }
+        let origin = lane.offset.nanoseconds(in: lane.track.timeBase)
+        let begin = pts.nanoseconds(in: sample.timeBase)
+        let start = max(begin, range.start ?? begin)
+        let end = min(begin &+ max(0, sample.duration).nanoseconds(in: sample.timeBase), range.end ?? .max)
+        if let limit = range.end, start >= limit { return }
+        if let limit = range.start, end <= limit { return }
+        lane.read.add(from: start &- origin, lasting: max(0, end &- start))
     }
 
     /// A packet that comes late although the one after it leaves no room for it belongs where the sound before it ended:

@@ -92,7 +92,8 @@ final class Workplace {
     @discardableResult
     func weft(_ words: String..., prefix: [String]? = nil) throws -> Outcome { try weft(words, prefix: prefix) }
 
-    func weft(_ words: [String], prefix: [String]? = nil) throws -> Outcome {
+    /// - Parameter meanwhile: done once the command has begun.
+    func weft(_ words: [String], prefix: [String]? = nil, meanwhile: () throws -> Void = {}) throws -> Outcome {
         let log = "run-\(UInt32.random(in: 0...UInt32.max))"
         let process = try process(words, prefix: prefix ?? clientPrefix, log: log)
         processes.append(process)
@@ -100,11 +101,33 @@ final class Workplace {
         let pid = process.processIdentifier
         let watchdog = DispatchWorkItem { kill(pid, SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + 90, execute: watchdog)
+        try meanwhile()
         process.waitUntilExit()
         watchdog.cancel()
         return Outcome(
             code: process.terminationStatus, output: try String(contentsOfFile: file(log + ".out"), encoding: .utf8),
             errors: try String(contentsOfFile: file(log + ".err"), encoding: .utf8))
+    }
+
+    /// Kills a command once the condition holds.
+    func interrupt(_ words: [String], when condition: () throws -> Bool) throws {
+        let process = try process(words, prefix: [], log: "interrupted")
+        processes.append(process)
+        try process.run()
+        try awaits("the moment to interrupt") { try condition() }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Finished segments in the spools of exports on this machine.
+    var spooledSegments: Int {
+        let names = FileManager.default.enumerator(atPath: file("xdg"))
+        var count = 0
+        while let name = names?.nextObject() as? String {
+            let last = URL(fileURLWithPath: name).lastPathComponent
+            if last.hasPrefix("segment-"), !last.hasSuffix(".part") { count += 1 }
+        }
+        return count
     }
 
     /// Starts a coordinator and waits until it listens.
