@@ -313,7 +313,7 @@ struct ExportPlanner {
             if index.missingEnd == nil { warnings += promisedEnd(index) }
             if index.undecodable > 0 {
                 warnings.append(
-                    "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded."
+                    "\(index.undecodable) samples at the start of the source precede its first whole picture and show nothing."
                 )
             }
             var planned = PlannedExport(

@@ -57,7 +57,8 @@ final class SourceFeed {
     private var pictureTimes: [Int64] = []
     private var videoFront = Int64.min
     /// The picture's samples in decode order, kept where the picture is copied.
-    private var pictures: [Sample] = []
+    private var pictures: [CopiedSegment.Picture] = []
+    private var visibility = SampleVisibility()
     private let copiesPicture: Bool
     private let pictureRange: PictureRange
     /// What is to be said about reading the source.
@@ -221,14 +222,14 @@ final class SourceFeed {
     /// The picture's samples shown in `range`, for a plan that cuts only where decode order and presentation order agree; to be
     /// asked for after `pictureTimes(below:)`.
     func copiedSegment(in range: Range<Int64>) -> CopiedSegment {
-        var taken: [Sample] = []
-        var kept: [Sample] = []
-        for sample in pictures {
-            guard let pts = sample.pts, pts < range.upperBound else {
-                kept.append(sample)
+        var taken: [CopiedSegment.Picture] = []
+        var kept: [CopiedSegment.Picture] = []
+        for picture in pictures {
+            guard let pts = picture.sample.pts, pts < range.upperBound else {
+                kept.append(picture)
                 continue
             }
-            if pts >= range.lowerBound || sample.isDiscarded { taken.append(sample) }
+            if pts >= range.lowerBound || picture.sample.isDiscarded { taken.append(picture) }
         }
         pictures = kept
         return CopiedSegment(taken, format: videoTrack.format)
@@ -316,15 +317,15 @@ final class SourceFeed {
         videoFront = max(videoFront, dts)
         front = max(front, dts.nanoseconds(in: sample.timeBase))
         guard let pts = sample.pts ?? sample.dts else { return }
+        let isShown = visibility.isShown(sample) && !sample.isDiscarded
         // What is outside the exported range would only wait in memory.
         if let end = pictureRange.end, pts >= end { return }
         guard pts >= pictureRange.start || (sample.isDiscarded && dts >= pictureRange.preRoll) else { return }
         if copiesPicture {
-            pictures.append(
-                sample.retimed(
-                    pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase))
+            let placed = sample.retimed(pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase)
+            pictures.append(CopiedSegment.Picture(sample: placed, isShown: isShown))
         }
-        if !sample.isDiscarded, SampleVisibility.isShown(sample) { pictureTimes.append(pts) }
+        if isShown { pictureTimes.append(pts) }
     }
 
     private func carry(_ sample: Sample, _ lane: Lane) throws(Failure) {

@@ -95,6 +95,7 @@ package struct ExportProof {
         var order = DecodeOrderCheck(isStored: !demuxer.isMatroska)
         var window = PresentationWindow()
         var untimed = 0
+        var visibility = SampleVisibility()
         var others = CarriedTracksCheck(
             carried, in: demuxer.tracks, film: track.index, shift: shift, isTransportStream: access.isDiscontinuous)
         demuxer.select(tracks: Set([track.index] + others.tracks))
@@ -106,7 +107,7 @@ package struct ExportProof {
             let times = unroller.times(dts: sample.dts, pts: sample.pts)
             order.add(
                 sample.retimed(pts: times.pts, dts: times.dts, duration: sample.duration, timeBase: sample.timeBase))
-            guard !sample.isDiscarded, SampleVisibility.isShown(sample) else { continue }
+            guard visibility.isShown(sample), !sample.isDiscarded else { continue }
             guard let pts = times.pts else {
                 untimed += 1
                 continue

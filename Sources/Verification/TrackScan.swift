@@ -31,6 +31,7 @@ struct TrackScan {
     }
 
     private var opening = OpeningPictures()
+    private var visibility = SampleVisibility()
 
     init(track: Track, storesDecodeTimes: Bool) {
         self.track = track
@@ -66,11 +67,12 @@ struct TrackScan {
     }
 
     private mutating func isShown(_ sample: Sample) -> Bool {
+        let isVisible = visibility.isShown(sample)
         if sample.isDiscarded {
             discarded += 1
             return false
         }
-        if !SampleVisibility.isShown(sample) {
+        if !isVisible {
             hidden += 1
             return false
         }
