@@ -31,6 +31,8 @@ public struct MediaError: Error, Sendable, CustomStringConvertible {
         /// Somebody asked to stop.
         case cancelled
         case timedOut
+        /// A server gives no ranges, and the container wants to be read at several places.
+        case noRanges
         case outOfMemory
         /// See the code and the log.
         case other
