@@ -41,7 +41,9 @@ struct Storm {
         }
         replies.settle()
         endpoint?.stop()
-        print("\(rounds) messages sent, \(replies.count) answers, seed \(seed)")
+        print("\(rounds) messages sent, \(replies.count) answers, \(replies.leases) leases, seed \(seed)")
+        // Without one, nothing got far.
+        if replies.leases == 0 { exit(1) }
     }
 
     private func greet(_ endpoint: DealerEndpoint<Replies>?, _ round: Int, _ replies: Replies) throws {
@@ -82,10 +84,11 @@ struct Storm {
 final class Replies: EndpointHandler, @unchecked Sendable {
     private let condition = NSCondition()
     private var received = 0
-    private var held: LeaseName?
+    private var held: [LeaseName] = []
 
     var count: Int { locked { received } }
-    var lease: String? { locked { held.map(\.description) } }
+    var leases: Int { locked { held.count } }
+    var lease: String? { locked { held.last?.description } }
 
     private func locked<Value>(_ body: () -> Value) -> Value {
         condition.lock()
@@ -100,7 +103,7 @@ final class Replies: EndpointHandler, @unchecked Sendable {
         }
         locked {
             received += 1
-            if case .lease(let lease) = decoded { held = lease.lease }
+            if case .lease(let lease) = decoded { held.append(lease.lease) }
             condition.broadcast()
         }
     }

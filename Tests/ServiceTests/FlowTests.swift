@@ -75,6 +75,8 @@ private final class FlowSlot {
         var answers: [UInt64: Int64] = [:]
     }
 
+    private static let firstProbe: UInt64 = 1 << 40
+
     private final class Handler: EndpointHandler, @unchecked Sendable {
         let condition = NSCondition()
         var journal = Journal()
@@ -93,7 +95,7 @@ private final class FlowSlot {
             case .source(let chunk):
                 journal.bulk += Int64(payload.reduce(0, +))
                 journal.isStreamed = chunk.last
-            case .revoke(let revoke): journal.answers[revoke.lease.fence] = journal.bulk
+            case .revoke(let revoke): journal.answers[revoke.lease.fence &- FlowSlot.firstProbe] = journal.bulk
             default: break
             }
             condition.broadcast()
@@ -140,12 +142,10 @@ private final class FlowSlot {
         try endpoint.send([MessageFrame(try MessageCodec.encode(message))])
     }
 
-    /// Progress of a lease that there is not: the answer is `revoke`, and names it.
+    /// Progress of a lease that there will not be: the answer is `revoke`, and names it.
     func probe(_ number: UInt64) throws {
-        try send(
-            .progress(
-                Progress(
-                    lease: LeaseName(job: "none", fence: number), frames: 0, ticks: 0, stageSeconds: StageSeconds())))
+        let lease = LeaseName(job: "none", fence: Self.firstProbe + number)
+        try send(.progress(Progress(lease: lease, frames: 0, ticks: 0, stageSeconds: StageSeconds())))
     }
 
     func awaitLease() throws -> LeaseName {
