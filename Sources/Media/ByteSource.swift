@@ -50,7 +50,7 @@ package final class ByteSource {
         guard let context else { return [] }
         if !Demuxer.isWeb(location) {
             let place = avio_seek(context, offset, SEEK_SET)
-            try check(Int32(clamping: min(0, place)), .asset, "Reading \(location) failed.")
+            try check(Int32(clamping: min(0, place)), .asset, "Reading \(location) failed.", since: watch.mark)
         }
         var bytes = [UInt8](repeating: 0, count: Int(end - offset))
         var filled = 0

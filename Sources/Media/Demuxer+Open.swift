@@ -51,10 +51,9 @@ extension Demuxer {
         }
     }
 
-    static func notMedia(_ location: String, code: Int32) -> MediaError {
+    static func notMedia(_ location: String, code: Int32, log: [String]) -> MediaError {
         MediaError(
-            .asset, .notMedia, "\(location) is not a media file that can be read.", code: code,
-            log: CodecLog.recentLines(of: nil))
+            .asset, .notMedia, "\(location) is not a media file that can be read.", code: code, log: log)
     }
 
     static func open(
@@ -112,7 +111,7 @@ extension Demuxer {
         if let name = context.pointee.iformat?.pointee.name,
             ["tty", "bin", "xbin", "adf", "idf"].contains(String(cString: name))
         {
-            throw notMedia(location, code: 0)
+            throw notMedia(location, code: 0, log: CodecLog.recentLines(of: context, since: watch.mark))
         }
         let code = avformat_find_stream_info(context, nil)
         guard code >= 0 else { throw openFailure(location, code: code, watch: watch) }
@@ -122,7 +121,7 @@ extension Demuxer {
     }
 
     static func openFailure(_ location: String, code: Int32, watch: InputWatch) -> MediaError {
-        let log = CodecLog.recentLines(of: nil)
+        let log = CodecLog.recentLines(of: nil, since: watch.mark)
         if watch.isSilent { return silence(of: location, log: log) }
         if watch.interrupt.isInterrupted {
             return MediaError(.cancelled, .cancelled, "Opening \(location) was stopped.", code: code, log: log)
@@ -132,7 +131,7 @@ extension Demuxer {
         }
         switch code {
         case weft_averror_invalid_data(), weft_averror_eof(), weft_averror_demuxer_not_found(), weft_averror(EISDIR):
-            return notMedia(location, code: code)
+            return notMedia(location, code: code, log: log)
         case weft_averror_http_not_found():
             return MediaError(.asset, .notFound, "The server has no \(location).", code: code, log: log)
         case weft_averror_http_unauthorized(), weft_averror_http_forbidden():
@@ -150,8 +149,8 @@ extension Demuxer {
                 .asset, .unsupported, "The protocol of \(location) is not supported.", code: code, log: log)
         default:
             do {
-                try check(code, .asset, "\(location) cannot be opened.")
-                return notMedia(location, code: code)
+                try check(code, .asset, "\(location) cannot be opened.", since: watch.mark)
+                return notMedia(location, code: code, log: log)
             } catch { return error }
         }
     }

@@ -82,7 +82,7 @@ package final class Demuxer {
         // From here on a thrown error runs deinit, which closes the context.
         try discoverTracks()
         guard probe == .header || tracks.contains(where: { $0.format.isKnown }) else {
-            throw Self.notMedia(location, code: 0)
+            throw Self.notMedia(location, code: 0, log: CodecLog.recentLines(of: context, since: watch.mark))
         }
     }
 
@@ -183,8 +183,11 @@ package final class Demuxer {
     }
 
     private func checkSeek(_ code: Int32, _ place: @autoclosure () -> String) throws(MediaError) {
-        if code < 0, watch.isSilent { throw Self.silence(of: location, log: CodecLog.recentLines(of: context)) }
-        try check(code, .asset, "\(location) could not be positioned at \(place()).", context: context)
+        if code < 0, watch.isSilent {
+            throw Self.silence(of: location, log: CodecLog.recentLines(of: context, since: watch.mark))
+        }
+        try check(
+            code, .asset, "\(location) could not be positioned at \(place()).", context: context, since: watch.mark)
         end = .ahead
     }
 
@@ -303,21 +306,23 @@ package final class Demuxer {
         if let missing = missingBytes {
             throw MediaError(
                 .asset, .invalidData, "\(location) is cut off: \(missing) bytes are missing at its end.",
-                code: weft_averror_invalid_data(), log: CodecLog.recentLines(of: context))
+                code: weft_averror_invalid_data(), log: CodecLog.recentLines(of: context, since: watch.mark))
         }
         end = .reached
     }
 
     private func checkRead(_ code: Int32) throws(MediaError) {
-        if watch.isSilent { throw Self.silence(of: location, log: CodecLog.recentLines(of: context)) }
+        if watch.isSilent {
+            throw Self.silence(of: location, log: CodecLog.recentLines(of: context, since: watch.mark))
+        }
         // The protocol cannot go to a place that the container names.
         if !isSeekable, Self.isWeb(location), code == weft_averror(ENOSYS) {
             throw MediaError(
                 .asset, .noRanges,
                 "The server of \(location) gives no ranges, and it cannot be read from front to end.",
-                code: code, log: CodecLog.recentLines(of: context))
+                code: code, log: CodecLog.recentLines(of: context, since: watch.mark))
         }
-        try check(code, .asset, "Reading \(location) failed.", context: context)
+        try check(code, .asset, "Reading \(location) failed.", context: context, since: watch.mark)
     }
 
     /// How far the container's own tables reach beyond the end of the file.

@@ -14,6 +14,8 @@ final class InputWatch: @unchecked Sendable {
     private var bytes: Int64 = 0
     private var silentSince = ContinuousClock.now
     private var lastAsked = ContinuousClock.now
+    /// Where the log stood before this input was opened: what it holds from before is about others.
+    let mark = CodecLog.mark
     /// The last call was ended because nothing came.
     private(set) var isSilent = false
 
