@@ -3,13 +3,14 @@
 #include "allocation_count.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
 #if defined(__GLIBC__)
+
+#include <malloc.h>
 
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
