@@ -224,6 +224,7 @@ extension CoordinatorHandler {
                         retry: .elsewhere, fault: .worker)))
         }
         streams.cancel(fence)
+        noteReached(by: lease)
         leases[fence]?.result = result
         pendingPayload[fence] = payload
         handle(.resultReceived(fence, worker, hash: result.hash, frames: result.frames))
