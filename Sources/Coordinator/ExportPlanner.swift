@@ -87,7 +87,10 @@ struct ExportPlanner {
         var range = try self.range(settings, index: index, track: video)
         let target = settings.segmentDuration ?? SegmentPlan.defaultTarget
         var plan = try self.plan(index, settings: settings, range: range, target: target)
-        if settings.videoCodec == .copy, let first = plan.segments.first { try checkPreRoll(first, in: container) }
+        if settings.videoCodec == .copy, let first = plan.segments.first {
+            try checkPreRoll(first, in: container)
+            try checkTimes(index)
+        }
         guard let first = plan.segments.first, let last = plan.segments.last else {
             throw Failure(.asset, "\(order.source) has no picture in that range.", exitCode: .badSource)
         }
@@ -263,6 +266,17 @@ struct ExportPlanner {
             "The edit list of \(order.source) begins inside a group of pictures; \(container) cannot hold the pictures before "
                 + "that without showing them.",
             advice: "Copy to .mp4 or .mov, or leave out --video-codec copy.", fault: .settings, exitCode: .usage)
+    }
+
+    /// Which picture of a reordered stream is shown when, only decoding tells where the container does not.
+    private func checkTimes(_ index: SourceIndex) throws(Failure) {
+        // The last picture of a stream may lack what the next would have told.
+        guard index.keyframes.origin == .scan, index.untimed > 2, video.format.reorderDepth > 0 else { return }
+        throw Failure(
+            .timing,
+            "\(order.source) does not store when its pictures are shown, and they are not in that order: copied, they would be "
+                + "shown in the wrong one.",
+            advice: "Leave out --video-codec copy.", fault: .settings, exitCode: .usage)
     }
 
     private func plan(

@@ -18,6 +18,8 @@ final class AssetWriterQueue: Sendable {
         var bytes = 0
         var isFinished = false
         var lastTime: (ticks: Int64, unit: TimeBase)?
+        /// The first pictures, as long as none of them says when it is decoded.
+        var opening = UntimedOpening()
         var waiters: [CheckedContinuation<Bool, Never>] = []
 
         var count: Int { samples.count - head }
@@ -163,8 +165,11 @@ final class AssetWriterQueue: Sendable {
             guard !state.isFinishing else {
                 throw MediaError(.finalization, .invalidSettings, "The writer is being finished already.")
             }
+            for index in state.lanes.indices where !state.lanes[index].isFinished {
+                try Self.endOpening(of: &state.lanes[index], input: index)
+                state.lanes[index].isFinished = true
+            }
             state.isFinishing = true
-            for index in state.lanes.indices { state.lanes[index].isFinished = true }
         }
     }
 
@@ -204,8 +209,14 @@ final class AssetWriterQueue: Sendable {
 
     func markAsFinished(_ index: Int) {
         condition.lock()
+        defer { wake() }
+        guard !state.lanes[index].isFinished else { return }
+        do throws(MediaError) {
+            try Self.endOpening(of: &state.lanes[index], input: index)
+        } catch {
+            (state.status, state.error) = (.failed, error)
+        }
         state.lanes[index].isFinished = true
-        wake()
     }
 
     func append(_ sample: Sample, to index: Int) throws(MediaError) {
@@ -217,16 +228,27 @@ final class AssetWriterQueue: Sendable {
             }
             do throws(MediaError) {
                 let moved = try Self.move(sample, by: session)
-                try Self.checkRising(moved, after: state.lanes[index].lastTime, input: index)
-                state.lanes[index].lastTime = (moved.dts ?? moved.pts).map { ($0, moved.timeBase) }
-                state.lanes[index].bytes += moved.size
-                state.lanes[index].samples.append(moved)
+                try Self.take(state.lanes[index].opening.add(moved), into: &state.lanes[index], input: index)
             } catch {
                 state.status = .failed
                 state.error = error
                 throw error
             }
         }
+    }
+
+    private static func take(_ samples: [Sample], into lane: inout Lane, input: Int) throws(MediaError) {
+        for sample in samples {
+            try checkRising(sample, after: lane.lastTime, input: input)
+            lane.lastTime = (sample.dts ?? sample.pts).map { ($0, sample.timeBase) }
+            lane.bytes += sample.size
+            lane.samples.append(sample)
+        }
+    }
+
+    /// The input ends before anything told its decode times.
+    private static func endOpening(of lane: inout Lane, input: Int) throws(MediaError) {
+        try take(lane.opening.finish(), into: &lane, input: input)
     }
 
     private static func move(_ sample: Sample, by session: MediaTime) throws(MediaError) -> Sample {

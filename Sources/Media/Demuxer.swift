@@ -49,6 +49,11 @@ package final class Demuxer {
     /// Current format of each track: changes when the container announces new parameter sets.
     private var formats: [FormatDescription] = []
     private var selection: Set<Int>?
+    /// `false` for a raw stream of pictures (AVFMT_NOTIMESTAMPS).
+    private let storesTimes: Bool
+    /// Of a raw stream libavformat has found times by itself.
+    private var isTimed = false
+    private var untoldTime: Int64 = 0
     private var end = End.ahead
     private var bytesReadElsewhere: Int64 = 0
     private lazy var boxes = MovieBoxes(ofFileAt: location)
@@ -79,6 +84,10 @@ package final class Demuxer {
         duration = Self.time(context.pointee.duration, positive: true)
         startTime = Self.time(context.pointee.start_time, positive: false)
         isSeekable = (context.pointee.pb?.pointee.seekable ?? 0) & AVIO_SEEKABLE_NORMAL != 0
+        // A program stream gives only some pictures a presentation time (ISO/IEC 13818-1 §2.7.5). Of one that others refer to it is
+        // the decode time of the next such, which libavformat looks up when told to.
+        if containerName == "mpeg" { context.pointee.flags |= AVFMT_FLAG_GENPTS }
+        storesTimes = (context.pointee.iformat?.pointee.flags ?? 0) & AVFMT_NOTIMESTAMPS == 0
         // From here on a thrown error runs deinit, which closes the context.
         try discoverTracks()
         guard probe == .header || tracks.contains(where: { $0.format.isKnown }) else {
@@ -272,6 +281,7 @@ package final class Demuxer {
             av_packet_free(&packet)
             return nil
         }
+        time(packet)
         // MPEG-TS and FLV may announce a track after the opening.
         if index >= tracks.count { try discoverTracks() }
         var size = 0
@@ -280,6 +290,18 @@ package final class Demuxer {
                 Array(UnsafeBufferPointer(start: data, count: size)))
         }
         return Sample(adopting: packet, track: index, format: formats[index], timeBase: tracks[index].timeBase)
+    }
+
+    /// The pictures of a raw stream come one after the other at its frame rate; in which order they are shown, decoding tells.
+    private func time(_ packet: UnsafeMutablePointer<AVPacket>) {
+        guard !storesTimes, !isTimed else { return }
+        guard packet.pointee.pts == weft_no_pts(), packet.pointee.dts == weft_no_pts(), packet.pointee.duration > 0
+        else {
+            isTimed = true
+            return
+        }
+        packet.pointee.dts = untoldTime
+        untoldTime &+= packet.pointee.duration
     }
 
     private func discoverTracks() throws(MediaError) {

@@ -18,6 +18,8 @@ package struct SourceIndex: Hashable, Sendable, Codable {
     package var reorderDepth: Int?
     /// How often the clock of the picture's program was set anew.
     package var clockJumps = 0
+    /// Samples that no presentation time is stored for.
+    package var untimed = 0
     /// What the file should hold behind its last picture, and does not.
     package var missingEnd: MissingEnd?
 }
@@ -312,6 +314,7 @@ private struct KeyframeCollector {
     private let timeBase: TimeBase
     private var keyframes: [Keyframe] = []
     private var ordinal = 0
+    private var untimed = 0
     private var jumps: [TimelineJump] = []
     /// Times of the owned pictures.
     private var shown: [Int64] = []
@@ -357,6 +360,7 @@ private struct KeyframeCollector {
 
     mutating func add(_ sample: Sample) {
         defer { ordinal += 1 }
+        if sample.pts == nil { untimed += 1 }
         guard let pts = sample.pts ?? sample.dts else { return }
         if let pts = sample.pts, pts != sample.dts { tellsDecodeOrderOnly = false }
         if RandomAccessPoint.isStart(sample, isFirst: ordinal == 0) {
@@ -402,10 +406,12 @@ private struct KeyframeCollector {
             timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin)
         index.jumps = jumps
         index.innerCuts = InnerCuts.find(inShown: shown.sorted(), keyframes: keyframes, timeBase: timeBase)
-        return SourceIndex(
+        var found = SourceIndex(
             keyframes: index,
             undecodable: undecodable, syncSampleCount: keyframes.count, bytesRead: 0, bytesTotal: 0,
             reorderDepth: recent.depth)
+        found.untimed = untimed
+        return found
     }
 }
 

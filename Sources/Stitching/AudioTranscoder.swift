@@ -7,7 +7,10 @@ internal import SourceAccess
 ///
 /// The place of every sample is counted, not measured: a source that rounds its times would otherwise let the sound jitter and
 /// drift. Where the source's time leaves the count by more than its rounding explains, a gap is filled with silence of the same
-/// length and an overlap is cut, so that the number of samples and the time never part.
+/// length and an overlap is cut, so that the number of samples and the time never part. Where the source's rate or layout changes, it
+/// is converted to the first one, and what the conversion rounds is made up for at that place.
+///
+/// A long gap is filled little by little, as the output is asked for: silence of hours never waits in memory.
 final class AudioTranscoder {
     let format: FormatDescription
     let timeBase: TimeBase
@@ -16,21 +19,39 @@ final class AudioTranscoder {
     private let output: AudioFormat
     private let start: MediaTime?
     private let end: MediaTime?
+    /// Makes what is decoded what the encoder takes.
     private var graph: FilterGraph?
+    /// Cuts it into frames as long as the encoder wants them, across all changes.
+    private var chunks: FilterGraph?
     private var input: AudioFormat?
+    /// What comes out of a new graph has not been placed yet.
+    private var isRealigning = false
     /// In samples of the input: where the next one belongs on the source's time line.
     private var position: Int64?
     /// In samples of the output, on the source's time line: the end of what the encoder was given.
     private var encodedEnd: Int64?
+    /// The same, of what waits to be cut into frames.
+    private var joinedEnd: Int64?
     private var origin: Int64 = 0
     private var losses = SoundLosses()
+    /// A gap that is being filled, in samples of the input.
+    private var gap: Range<Int64>?
+    /// What was decoded behind the gap.
+    private var waiting: [Frame] = []
+    /// Seconds: no gap of a film is longer than the film.
+    private let longestGap: Double
+    private let index: Int
 
+    /// - Parameter film: how long the picture lasts, in seconds. A longer gap is not believed, and what lies behind it is left out.
     init(
-        track: Track, encoding: CarriedTrack.AudioEncoding, start: MediaTime?, end: MediaTime?
+        track: Track, encoding: CarriedTrack.AudioEncoding, start: MediaTime?, end: MediaTime?, film: Double
     ) throws(Failure) {
+        index = track.index
+        longestGap = min(1e6, max(60, film))
         do throws(MediaError) {
             decoder = try DecompressionSession(format: track.format, timeBase: track.timeBase)
             (encoder, output) = try Self.makeEncoder(encoding, for: track)
+            chunks = try FilterGraph(input: output, frameSize: encoder.frameSize)
         } catch {
             throw Failure(error, role: .encode)
         }
@@ -87,6 +108,9 @@ final class AudioTranscoder {
 
     // MARK: Running
 
+    /// There is silence to be made before more sound can be taken.
+    var isFilling: Bool { gap != nil }
+
     /// - Parameter origin: what becomes time zero, in the source track's ticks.
     func encode(_ sample: Sample, origin: Int64, output: (Sample) -> Void) throws(Failure) {
         self.origin = origin
@@ -101,10 +125,21 @@ final class AudioTranscoder {
         }
     }
 
-    func finish(output: (Sample) -> Void) throws(Failure) {
+    /// No more samples come.
+    func endDecoding(output: (Sample) -> Void) throws(Failure) {
         do {
             try decoder.finish { (frame) throws(MediaError) in try place(frame, output) }
+        } catch {
+            throw Failure(error, role: .encode)
+        }
+    }
+
+    /// Delivers what is left once nothing is to be filled any more.
+    func finish(output: (Sample) -> Void) throws(Failure) {
+        do {
             try drain(output)
+            try chunks?.finish { (frame) throws(MediaError) in try encode(frame, output) }
+            chunks = nil
             try encoder.finish { output(Self.withoutPadding($0, end: rebased(encodedEnd), of: encoder)) }
         } catch {
             throw Failure(error, role: .encode)
@@ -115,6 +150,18 @@ final class AudioTranscoder {
     func damage(of track: Track) -> [JobReport.Damage] {
         guard let zero = try? MediaTime(ticks: origin, in: decoder.timeBase) else { return [] }
         return losses.ranges(of: track.index, zero: zero)
+    }
+
+    /// What is to be said of the track.
+    private(set) var warnings: [String] = []
+    /// Packets behind a gap that is not believed.
+    private var stray = 0
+    var lost: [String] {
+        guard stray > 0 else { return [] }
+        return [
+            "Track \(index): \(stray) frames of sound claim a time more than \(Int(longestGap)) s behind the sound before them, "
+                + "longer than the film; they are left out."
+        ]
     }
 
     // MARK: Placing
@@ -129,11 +176,8 @@ final class AudioTranscoder {
             let told = try? frame.timeBase.rescale(pts, to: unit), Self.times.contains(told)
         else { return }
         format.timeBase = unit
-        if input != format {
-            try drain(output)
-            (input, position) = (format, nil)
-            graph = try FilterGraph(input: format, output: self.output, frameSize: encoder.frameSize)
-        }
+        guard gap == nil else { return waiting.append(frame) }
+        if input != format { try change(to: format, told, output) }
         let first = start.flatMap { try? $0.ticks(in: unit) } ?? .min
         let limit = end.flatMap { try? $0.ticks(in: unit) } ?? .max
         var time = told
@@ -142,8 +186,14 @@ final class AudioTranscoder {
         let stop = min(time + Int64(frame.sampleCount), limit)
         guard begin < stop else { return }
         if let position, begin > position {
+            guard Double(begin - position) <= longestGap * Double(unit.denominator) else {
+                stray += 1
+                return
+            }
             losses.filled(from: position, to: begin, unit)
-            try fill(from: position, to: begin, format, output)
+            gap = position..<begin
+            waiting = [frame]
+            return try fillOn(output)
         }
         position = stop
         let part = try frame.sound(Int(begin - time)..<Int(stop - time))
@@ -156,26 +206,79 @@ final class AudioTranscoder {
         return min(max((try? source.rescale(2, to: unit)) ?? 0, rate / 1000), rate / 25)
     }
 
-    private func fill(
-        from start: Int64, to end: Int64, _ format: AudioFormat, _ output: (Sample) -> Void
-    ) throws(MediaError) {
-        var time = start
+    /// Sound that goes on with another rate or layout.
+    private func change(to format: AudioFormat, _ told: Int64, _ output: (Sample) -> Void) throws(MediaError) {
+        try drain(output)
+        if let input {
+            isRealigning = true
+            if warnings.count < 8, (input.sampleRate, input.channelLayout) != (format.sampleRate, format.channelLayout)
+            {
+                let seconds = Double(told) / Double(format.sampleRate)
+                warnings.append(
+                    "Track \(index): its sound changes from \(input.sampleRate) Hz \(input.channelLayout) to "
+                        + "\(format.sampleRate) Hz \(format.channelLayout) at \((seconds * 1000).rounded() / 1000) s of the source; "
+                        + "it is converted to \(self.output.sampleRate) Hz \(self.output.channelLayout) throughout.")
+            }
+            position = position.flatMap { try? input.timeBase.rescale($0, to: format.timeBase) }
+        }
+        input = format
+        graph = try FilterGraph(input: format, output: self.output)
+    }
+
+    /// Fills some of the gap, and goes on with what waits behind it once it is full.
+    func fillOn(_ output: (Sample) -> Void) throws(MediaError) {
+        guard let gap, let format = input else { return }
+        let rate = Int64(format.sampleRate)
+        var time = gap.lowerBound
+        let end = min(gap.upperBound, time + 10 * rate)
         while time < end {
-            let count = min(end - time, Int64(format.sampleRate))
+            let count = min(end - time, rate)
             try feed(Frame(sound: format, sampleCount: Int(count), pts: time), output)
             time += count
         }
+        position = time
+        self.gap = time < gap.upperBound ? time..<gap.upperBound : nil
+        guard self.gap == nil else { return }
+        let frames = waiting
+        waiting = []
+        for frame in frames { try place(frame, output) }
     }
 
     // MARK: Encoding
 
     private func feed(_ frame: Frame, _ output: (Sample) -> Void) throws(MediaError) {
-        try graph?.process(frame) { (filtered) throws(MediaError) in try encode(filtered, output) }
+        try graph?.process(frame) { (filtered) throws(MediaError) in try join(filtered, output) }
     }
 
     private func drain(_ output: (Sample) -> Void) throws(MediaError) {
-        try graph?.finish { (filtered) throws(MediaError) in try encode(filtered, output) }
+        try graph?.finish { (filtered) throws(MediaError) in try join(filtered, output) }
         graph = nil
+    }
+
+    /// Counts on, whatever times the conversion gives; only behind a change the two are brought together once.
+    private func join(_ frame: Frame, _ output: (Sample) -> Void) throws(MediaError) {
+        guard let pts = frame.pts, let told = try? frame.timeBase.rescale(pts, to: timeBase) else {
+            throw MediaError(.timing, .invalidData, "A sound frame has no time.")
+        }
+        var frame = frame
+        var time = joinedEnd ?? told
+        if isRealigning, let joinedEnd {
+            isRealigning = false
+            let excess = joinedEnd - told
+            if excess < 0, excess > -Int64(self.output.sampleRate) {
+                let silence = try Frame(sound: self.output, sampleCount: Int(-excess), pts: joinedEnd)
+                try cut(silence.retimed(pts: joinedEnd, duration: -excess, timeBase: timeBase), output)
+                time = told
+            } else if excess > 0, excess < Int64(frame.sampleCount) {
+                frame = try frame.sound(Int(excess)..<frame.sampleCount)
+            }
+        }
+        joinedEnd = time + Int64(frame.sampleCount)
+        try cut(frame.retimed(pts: time, duration: Int64(frame.sampleCount), timeBase: timeBase), output)
+    }
+
+    private func cut(_ frame: Frame, _ output: (Sample) -> Void) throws(MediaError) {
+        try chunks?.process(frame) { (chunk) throws(MediaError) in try encode(chunk, output) }
     }
 
     private func encode(_ frame: Frame, _ output: (Sample) -> Void) throws(MediaError) {

@@ -36,6 +36,14 @@ package struct OutputContainer: Sendable {
         return (remainder < 0 ? quotient - 1 : quotient) * run
     }
 
+    /// By how much the edit list of a late track is rounded, where no unit of the movie holds all tracks' (ISO/IEC 14496-12 §8.6.6).
+    func editRounding(_ timeBases: [TimeBase]) -> MediaTime {
+        guard container.isMovie, TimeBase.commonTimescale(of: timeBases.map(\.denominator)) == nil else { return .zero }
+        return MediaTime(value: 1, timescale: Self.fallbackTimescale)
+    }
+
+    private static let fallbackTimescale: Int32 = 90_000
+
     /// libavformat's options for this job.
     ///
     /// - Parameter indexScale: multiplies the estimate of the index, after it once proved too small.
@@ -73,7 +81,8 @@ package struct OutputContainer: Sendable {
         options["moov_size"] = "\(min(Int(Int32.max), indexBytes))"
         options["video_track_timescale"] = "\(videoTimeBase(timeBase).denominator)"
         // The movie's own unit rounds edit lists unless it holds every track's (ISO/IEC 14496-12 §8.6.6).
-        options["movie_timescale"] = "\(TimeBase.commonTimescale(of: timeBases.map(\.denominator)) ?? 90_000)"
+        options["movie_timescale"] =
+            "\(TimeBase.commonTimescale(of: timeBases.map(\.denominator)) ?? Self.fallbackTimescale)"
         return options
     }
 

@@ -7,8 +7,10 @@ struct PictureTimes {
     let source: TimeBase
     /// Unit of the output's track.
     let unit: TimeBase
-    /// Ticks of `source` that become zero.
-    private let origin: Int64
+    /// What becomes zero.
+    private let origin: MediaTime
+    /// The same in ticks of `source`; `nil` where it is no whole number of them, as sound may begin between two.
+    private let originTicks: Int64?
     /// Added to every time, in `unit`.
     private let shift: Int64
     private var timeline: DecodeTimeline
@@ -29,7 +31,9 @@ struct PictureTimes {
     init(source: TimeBase, unit: TimeBase, origin: MediaTime, shift: MediaTime, depth: Int) throws {
         self.source = source
         self.unit = unit
-        self.origin = try origin.ticks(in: source)
+        self.origin = origin
+        let ticks = try origin.ticks(in: source)
+        originTicks = try MediaTime(ticks: ticks, in: source) == origin ? ticks : nil
         self.shift = try shift.ticks(in: unit)
         timeline = DecodeTimeline(depth: depth)
     }
@@ -47,7 +51,13 @@ struct PictureTimes {
             presentation: presentation, decode: decode, durations: Self.durations(presentation, last: try output(end)))
     }
 
-    private func output(_ time: Int64) throws -> Int64 { try source.rescale(time &- origin, to: unit) &+ shift }
+    /// Rounded once, where the unit is another.
+    private func output(_ time: Int64) throws -> Int64 {
+        guard let originTicks else {
+            return try MediaTime(ticks: time, in: source).subtracting(origin).ticks(in: unit) &+ shift
+        }
+        return try source.rescale(time &- originTicks, to: unit) &+ shift
+    }
 
     /// Where decoding begins, counted from `origin`: below zero where pictures are reordered.
     static func firstDecodeTime(

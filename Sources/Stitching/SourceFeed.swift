@@ -19,6 +19,9 @@ final class SourceFeed {
         let cues: CueRange?
         var queue: [Sample] = []
         var head = 0
+        /// What is still to be encoded, while a gap before it is filled.
+        var work: [Work] = []
+        var workHead = 0
         /// Sound is looked at one packet ahead; times on the unrolled time line.
         var held: Sample?
         /// Where the sound delivered so far ends, in ticks of the track.
@@ -42,6 +45,10 @@ final class SourceFeed {
                 track.mediaType == .audio && transcoder == nil
                 ? SampleClock(sourceTimeBase: track.timeBase, sampleRate: track.format.sampleRate) : nil
         }
+    }
+
+    private enum Work {
+        case sample(Sample), end, flush
     }
 
     private let demuxer: Demuxer
@@ -111,7 +118,8 @@ final class SourceFeed {
             let track = job.tracks[carried.track]
             let transcoder = try carried.encoding.map { encoding throws(Failure) in
                 try AudioTranscoder(
-                    track: track, encoding: encoding, start: job.isRanged ? job.origin : nil, end: job.rangeEnd)
+                    track: track, encoding: encoding, start: job.isRanged ? job.origin : nil, end: job.rangeEnd,
+                    film: job.durationSeconds)
             }
             let offset: Int64
             do {
@@ -170,8 +178,8 @@ final class SourceFeed {
 
     /// The first sample of a lane, without taking it; reads on until there is one or until `limit` nanoseconds are passed.
     func peek(lane: Int, readingUpTo limit: Int64) throws(Failure) -> Sample? {
-        while lanes[lane].head >= lanes[lane].queue.count, !isAtEnd, front < limit { try readOne() }
-        return front(lane: lane)
+        while try self.front(lane: lane) == nil, !isAtEnd, front < limit { try readOne() }
+        return try self.front(lane: lane)
     }
 
     /// What the lane promises, once all is read; without what was written.
@@ -182,9 +190,14 @@ final class SourceFeed {
             isCopy: lane.transcoder == nil && lane.text == nil)
         tally.read = lane.read
         tally.hasKnownGaps =
-            lane.transcoder?.damage(of: lane.track).isEmpty == false || lane.text?.losses.isEmpty == false
+            lane.transcoder?.damage(of: lane.track).isEmpty == false || lane.transcoder?.lost.isEmpty == false
+            || lane.text?.losses.isEmpty == false
         return tally
     }
+
+    /// What encoding sound has cost.
+    var soundLosses: [String] { lanes.flatMap { $0.transcoder?.lost ?? [] } }
+    var soundWarnings: [String] { lanes.flatMap { $0.transcoder?.warnings ?? [] } }
 
     /// What converting subtitles has cost.
     var textLosses: [String] { lanes.flatMap { $0.text?.losses ?? [] } }
@@ -236,14 +249,48 @@ final class SourceFeed {
     }
 
     /// The lane's next sample, where it is read already.
-    func front(lane index: Int) -> Sample? {
+    func front(lane index: Int) throws(Failure) -> Sample? {
         let lane = lanes[index]
+        while lane.head >= lane.queue.count, try encodeOn(lane) {}
         return lane.head < lane.queue.count ? lane.queue[lane.head] : nil
     }
 
-    func pop(lane index: Int) -> Sample? {
+    /// One step of encoding.
+    /// - Returns: `false` where there is nothing to do.
+    private func encodeOn(_ lane: Lane) throws(Failure) -> Bool {
+        guard let transcoder = lane.transcoder else { return false }
+        if transcoder.isFilling {
+            do {
+                try transcoder.fillOn { lane.queue.append($0) }
+            } catch {
+                throw Failure(error, role: .encode)
+            }
+            return true
+        }
+        guard lane.workHead < lane.work.count else { return false }
+        let work = lane.work[lane.workHead]
+        lane.workHead += 1
+        if lane.workHead > 1024 || lane.workHead == lane.work.count {
+            lane.work.removeFirst(lane.workHead)
+            lane.workHead = 0
+        }
+        switch work {
+        case .sample(let sample): try transcoder.encode(sample, origin: lane.offset) { lane.queue.append($0) }
+        case .end: try transcoder.endDecoding { lane.queue.append($0) }
+        case .flush: try transcoder.finish { lane.queue.append($0) }
+        }
+        return true
+    }
+
+    /// Encodes all that was read, up to a gap that is still to be filled.
+    private func encode(_ work: Work, _ lane: Lane) throws(Failure) {
+        lane.work.append(work)
+        while lane.transcoder?.isFilling == false, try encodeOn(lane) {}
+    }
+
+    func pop(lane index: Int) throws(Failure) -> Sample? {
         let lane = lanes[index]
-        guard let sample = front(lane: index) else { return nil }
+        guard let sample = try front(lane: index) else { return nil }
         lane.head += 1
         if lane.head > 1024 || lane.head == lane.queue.count {
             lane.queue.removeFirst(lane.head)
@@ -307,7 +354,10 @@ final class SourceFeed {
         for lane in lanes {
             if let held = lane.held { try deliver(held, before: nil, lane) }
             lane.held = nil
-            try lane.transcoder?.finish { lane.queue.append($0) }
+            if lane.transcoder != nil {
+                try encode(.end, lane)
+                try encode(.flush, lane)
+            }
             try lane.text?.finish { lane.queue.append($0) }
         }
     }
@@ -347,10 +397,9 @@ final class SourceFeed {
         lane.soundEnd = pts &+ sample.duration
         let dts = (sample.dts ?? told) &+ (pts &- told)
         note(sample, at: pts, lane)
-        if let transcoder = lane.transcoder {
+        if lane.transcoder != nil {
             let placed = sample.retimed(pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase)
-            try transcoder.encode(placed, origin: lane.offset) { lane.queue.append($0) }
-            return
+            return try encode(.sample(placed), lane)
         }
         let length = max(0, sample.duration).nanoseconds(in: sample.timeBase)
         let shown = pts.nanoseconds(in: sample.timeBase)

@@ -142,6 +142,8 @@ package struct StitchResult: Sendable {
     package var shift = MediaTime.zero
     /// The most by which a picture was moved because the container cannot tell its time from its neighbour's.
     package var largestMove = MediaTime.zero
+    /// By how much the container's edit list may be rounded.
+    package var editRounding = MediaTime.zero
     package var videoTimeBase = TimeBase.milliseconds
     package var warnings: [String] = []
     package var losses: [String] = []

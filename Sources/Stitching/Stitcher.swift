@@ -269,10 +269,10 @@ private final class StitchPass {
         do {
             let shift = try shift(first)
             result.shift = shift
+            let units = [container.videoTimeBase(job.timeBase)] + (0..<feed.laneCount).map { unit(ofLane: $0) }
+            result.editRounding = container.editRounding(units)
             var options = container.options(
-                job: job, indexScale: attempt.indexScale,
-                timeBases: [container.videoTimeBase(job.timeBase)]
-                    + (0..<feed.laneCount).map { unit(ofLane: $0) },
+                job: job, indexScale: attempt.indexScale, timeBases: units,
                 carriedSamples: feed.expectedSamples(seconds: job.durationSeconds),
                 enclosedBytes: Enclosures.size(job, feed))
             options["avoid_negative_ts"] = "disabled"
@@ -438,13 +438,13 @@ private final class StitchPass {
         while true {
             var best: (lane: Int, time: Int64)?
             for lane in lanes.indices {
-                guard let sample = feed.front(lane: lane) else { continue }
+                guard let sample = try feed.front(lane: lane) else { continue }
                 let time = (sample.dts ?? sample.pts ?? 0).nanoseconds(in: sample.timeBase) &+ result.shift.nanoseconds
                 if time < (feed.isSparse(lane: lane) ? sparseLimit : limit), time < best?.time ?? .max {
                     best = (lane, time)
                 }
             }
-            guard let best, let sample = feed.pop(lane: best.lane) else { return }
+            guard let best, let sample = try feed.pop(lane: best.lane) else { return }
             if written[best.lane].count == 0 { noteStart(of: sample, track: lanes[best.lane]) }
             tally(sample, lane: best.lane)
             do {
@@ -516,13 +516,13 @@ private final class StitchPass {
             result.losses.append(
                 "\(result.dropped) source pictures cannot be decoded and are not in the output; `damage` says where.")
         }
-        result.losses += feed.textLosses
+        result.losses += feed.textLosses + feed.soundLosses
         result.carried = lanes.indices.map { lane in
             var tally = feed.tally(ofLane: lane)
             tally.written = written[lane]
             return tally
         }
-        result.warnings += feed.textWarnings
+        result.warnings += feed.textWarnings + feed.soundWarnings
         for range in feed.damagedSound { try account.add(range) }
         try account.check(pictures: result.sourceFrames + result.dropped)
         result.damage = account.ranges

@@ -7,7 +7,8 @@ package import SourceAccess
 /// time, and every track that was to travel beside it is there and lasts as long. The output is demuxed, not decoded; memory
 /// does not grow with its length.
 ///
-/// A time may be off by half a tick of the coarser of the two time bases, which is what rounding to it costs.
+/// Where every expected time is a whole number of the output's ticks, it has to be there exactly; elsewhere it may be off by half a
+/// tick, which is what rounding costs.
 package struct ExportProof {
     private let output: String
     private let timeBase: TimeBase
@@ -80,8 +81,10 @@ package struct ExportProof {
     ) throws -> Verdict {
         let clock = try CommonClock([timeBase, track.timeBase], [origin, shift, slack])
         let offset = clock.units(shift) - clock.units(origin)
-        let tick = max(clock.tick(of: timeBase), clock.tick(of: track.timeBase))
-        var comparison = TimelineComparison(tolerance: tick / 2 + clock.units(slack), reach: clock.rate / 2)
+        let tick = clock.tick(of: track.timeBase)
+        let isWhole = clock.tick(of: timeBase) % tick == 0 && offset % tick == 0
+        var comparison = TimelineComparison(
+            tolerance: (isWhole ? 0 : (tick + 1) / 2) + clock.units(slack), reach: clock.rate / 2)
         var segment = 0
         var times: ArraySlice<Int64> = []
         func next() throws -> Int128? {

@@ -63,6 +63,47 @@ import Testing
         }
     }
 
+    @Test(
+        "Matroska's first pictures, which no decode time is stored for, can be written to a movie and back",
+        arguments: ["hdr10plus_tool--regular.mkv", "media--sample_with_ass_subtitles.mkv"])
+    func untimedOpening(file: String) async throws {
+        guard let source = try Source(file) else { return }
+        try #require(source.samples.first?.dts == nil)
+        try await ContainerFixtures.withFolder { folder in
+            for (name, container) in [("out.mp4", Container.mp4), ("out.mkv", .matroska)] {
+                let writer = try AssetWriter(path: folder + "/" + name, container: container)
+                let input = source.input
+                try writer.add(input)
+                try writer.startWriting()
+                try writer.startSession()
+                try await feed(input, source.samples)
+                _ = try await writer.finishWriting()
+                let written = try ContainerFixtures.samples(of: Demuxer(location: folder + "/" + name))
+                func steps(_ samples: [Sample]) -> [Double] {
+                    let times = samples.compactMap { sample in sample.pts.map { Double($0) * sample.timeBase.seconds } }
+                        .sorted()
+                    return times.map { (($0 - times[0]) * 1000).rounded() }
+                }
+                #expect(steps(written) == steps(source.samples))
+            }
+        }
+    }
+
+    @Test("Where nothing tells any decode time, pictures are decoded as early as their order demands")
+    func untimedThroughout() throws {
+        guard let source = try Source("hdr10plus_tool--regular.mkv"), let sample = source.samples.first else { return }
+        var opening = UntimedOpening()
+        let times: [Int64] = [0, 120, 40, 80]
+        for time in times {
+            #expect(opening.add(sample.retimed(pts: time, dts: nil, duration: 40, timeBase: .milliseconds)).isEmpty)
+        }
+        let settled = opening.finish()
+        #expect(settled.map(\.pts) == times)
+        let decode = settled.compactMap(\.dts)
+        #expect(decode.count == 4 && zip(decode, decode.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(zip(decode, times).allSatisfy { $0 <= $1 })
+    }
+
     @Test("cancelling leaves nothing, before the start, while writing, and twice")
     func cancels() async throws {
         guard let source = try Source("shaka-player--v.mp4") else { return }
@@ -281,4 +322,8 @@ import Testing
             #expect(await !ready)
         }
     }
+}
+
+extension TimeBase {
+    fileprivate var seconds: Double { Double(numerator) / Double(denominator) }
 }

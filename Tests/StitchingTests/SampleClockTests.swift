@@ -17,6 +17,21 @@ struct SampleClockTests {
         }
     }
 
+    @Test(
+        "After ten hours not one sample is gained or lost, whatever unit the source counts in",
+        arguments: [1000, 90_000])
+    func tenHours(scale: Int32) throws {
+        let unit = try #require(TimeBase(numerator: 1, denominator: scale))
+        var clock = try #require(SampleClock(sourceTimeBase: unit, sampleRate: 44_100))
+        var time: Int64 = 0
+        var packets: Int64 = 0
+        while packets * 1024 < 36_000 * 44_100 {
+            time = try clock.time(of: (packets * 1024 * Int64(scale) + 22_050) / 44_100, sampleCount: 1024)
+            packets += 1
+        }
+        #expect(time == (packets - 1) * 1024)
+    }
+
     @Test("A gap stays a gap of the same length, and the clock goes on behind it")
     func gap() throws {
         var clock = try #require(SampleClock(sourceTimeBase: .milliseconds, sampleRate: 48_000))
