@@ -456,7 +456,7 @@ private final class StitchPass {
     }
 
     private func tally(_ sample: Sample, lane: Int) {
-        guard let pts = sample.pts, feed.track(ofLane: lane).mediaType != .subtitle || !sample.isBlankCue else {
+        guard let pts = sample.pts, feed.track(ofLane: lane).mediaType != .subtitle || sample.beginsCue else {
             return
         }
         written[lane].add(
@@ -515,7 +515,7 @@ private final class StitchPass {
             result.losses.append(
                 "\(result.dropped) source pictures cannot be decoded and are not in the output; `damage` says where.")
         }
-        result.losses += feed.textLosses
+        result.losses += feed.textLosses + feed.timeLosses(in: job.container)
         result.carried = lanes.indices.map { lane in
             var tally = feed.tally(ofLane: lane)
             tally.written = written[lane]

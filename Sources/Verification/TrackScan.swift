@@ -57,13 +57,14 @@ struct TrackScan {
             guard !sample.isDiscarded else { return discarded += 1 }
             sound.add(sample, pts: pts)
         case .subtitle:
-            guard !sample.isBlankCue else { return }
-            cues.append(Cue(start: pts, duration: sample.duration, text: CaptionText.plain(sample)))
+            guard sample.beginsCue else { return }
+            cues.append(Cue(start: pts, duration: sample.cueDuration, text: CaptionText.plain(sample)))
         default: break
         }
         times.append(pts)
-        longest = max(longest, sample.duration)
-        end = max(end ?? pts, pts &+ sample.duration)
+        let duration = track.mediaType == .subtitle ? sample.cueDuration : sample.duration
+        longest = max(longest, duration)
+        end = max(end ?? pts, pts &+ duration)
     }
 
     private mutating func isShown(_ sample: Sample) -> Bool {
@@ -104,6 +105,9 @@ struct TrackScan {
         sound.limit(from: low, to: high)
         self.end = self.end.map { min($0, high) }
     }
+
+    /// Samples, with a time or without.
+    var count: Int { times.count + untimed }
 
     /// From the first sample to the end of the last, ticks.
     var extent: Int64 { max(0, (end ?? 0) &- (times.first ?? end ?? 0)) }
