@@ -60,9 +60,13 @@ package final class CoordinatorService: Sendable {
             provesEncoders: true,
             authorize: { ring.role(of: $0) },
             makeDesk: { handler in ClientDesk(handler, directory: state, roots: roots, known: known) })
+        // Slots and clients ask every two seconds whether the connection lives, and the handler knows who is silent; asking back
+        // only closes what a dead router in between left open.
+        var sockets = SocketOptions()
+        sockets.heartbeatInterval = .seconds(60)
         do {
             endpoint = try RouterEndpoint(
-                context: context, bindings: bindings, name: "weft-coordinator", tick: .milliseconds(200)
+                context: context, bindings: bindings, options: sockets, name: "weft-coordinator", tick: .milliseconds(200)
             ) { sender in
                 CoordinatorHandler(
                     sender: sender, link: link, storage: storage, store: box, firstLease: firstLease, options: options)
