@@ -60,6 +60,9 @@ final class SourceFeed {
     private var pictures: [CopiedSegment.Picture] = []
     private var visibility = SampleVisibility()
     private let copiesPicture: Bool
+    private let looksForCaptions: Bool
+    /// Pictures of the exported range with closed captions, where they are looked for.
+    private(set) var captionedPictures = 0
     private let pictureRange: PictureRange
     /// What is to be said about reading the source.
     private(set) var remarks: [String] = []
@@ -101,6 +104,7 @@ final class SourceFeed {
         }
         videoTrack = job.tracks[job.videoTrack]
         copiesPicture = job.copiesPicture
+        looksForCaptions = job.captionLoss != nil
         pictureRange = PictureRange(job)
         reader = ProgramReader(
             demuxer, tracks: Set(job.carried.filter { !$0.isEnclosure }.map(\.track) + [job.videoTrack]),
@@ -326,6 +330,7 @@ final class SourceFeed {
             pictures.append(CopiedSegment.Picture(sample: placed, isShown: isShown))
         }
         if isShown { pictureTimes.append(pts) }
+        if looksForCaptions, isShown, pts >= pictureRange.start, CaptionMark.isIn(sample) { captionedPictures += 1 }
     }
 
     private func carry(_ sample: Sample, _ lane: Lane) throws(Failure) {

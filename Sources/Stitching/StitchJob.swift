@@ -44,6 +44,8 @@ package struct StitchJob: Sendable {
     /// Damage that was found while planning.
     package var knownDamage: [JobReport.Damage] = []
     package var maxDamage: DamageLimit?
+    /// What to say should the source's pictures carry closed captions; `nil` where that is known, or they are written.
+    package var captionLoss: String?
     /// Any damage ends the export.
     package var refusesDamage = false
 

@@ -516,6 +516,18 @@ private final class StitchPass {
                 "\(result.dropped) source pictures cannot be decoded and are not in the output; `damage` says where.")
         }
         result.losses += feed.textLosses
+        if let loss = job.captionLoss, feed.captionedPictures > 0 {
+            let count = feed.captionedPictures
+            let loss = "\(loss) \(count) \(count == 1 ? "picture has" : "pictures have") some."
+            // What --strict refuses is refused also where it is found late: the file has not got its name yet.
+            guard !job.refusesDamage else {
+                throw Failure(
+                    .format, "--strict refuses a loss: \(loss)",
+                    advice: "Leave out --strict to accept it, or use another encoder.",
+                    fault: .settings)
+            }
+            result.losses.append(loss)
+        }
         result.carried = lanes.indices.map { lane in
             var tally = feed.tally(ofLane: lane)
             tally.written = written[lane]
