@@ -90,7 +90,7 @@ struct JobRunner: Sendable {
         let proof = try prove(plan, stitch: stitch, output: output)
         guard proof.pass else {
             output.discard()
-            throw failed(proof)
+            throw failed(proof, stitch)
         }
         try willCommit(proof)
         do {
@@ -122,15 +122,22 @@ struct JobRunner: Sendable {
         return proof
     }
 
-    private func failed(_ proof: JobReport.Proof) -> Failure {
-        Failure(
+    private func failed(_ proof: JobReport.Proof, _ stitch: StitchResult) -> Failure {
+        // A decoder puts pictures in the order that they were coded for; where damaged tables give them the times of others, no file
+        // holds both.
+        let contradicts = stitch.moved > 0 || !stitch.damage.isEmpty
+        return Failure(
             .finalization,
-            "The output does not hold what the source holds: \(proof.sourceFrames) source frames, \(proof.outputFrames) in the "
+            (contradicts ? "The source is damaged, and its times contradict its pictures. " : "")
+                + "The output does not hold what the source holds: \(proof.sourceFrames) source frames, \(proof.outputFrames) in the "
                 + "output, \(proof.missing) missing, \(proof.duplicated) twice, largest time error \(proof.maxPTSError) s."
                 + proof.tracks.filter { !$0.pass }.map(\.words).joined(),
-            advice:
-                "Nothing was written under the final name. Run the same command with --resume to go on from the finished "
-                + "segments, and report this source.", retry: .retry, fault: .source)
+            advice: contradicts
+                ? "Nothing was written under the final name. Write the source's container anew with another tool, or leave the "
+                    + "damaged part out with --start and --end."
+                : "Nothing was written under the final name. Run the same command with --resume to go on from the finished "
+                    + "segments, and report this source.",
+            retry: contradicts ? .giveUp : .retry, fault: .source, exitCode: contradicts ? .badSource : .jobFailed)
     }
 
     // MARK: Report

@@ -29,6 +29,11 @@ package struct PictureLedger {
     private var numbers: [Int64: Int] = [:]
     private var right: Set<Int> = []
     private var count = 0
+    /// How many samples have a time, less the pictures that came out with it.
+    private var awaited: [Int64: Int] = [:]
+    /// The latest time that came out, and the pictures that damage made come out behind it, with the bad sample's time.
+    private var newest = Int64.min
+    private var late: [Int64: Int64] = [:]
     private var troubles: [Trouble] = []
     private var bad: Set<Int> = []
     private var firstShown: Int64?
@@ -74,6 +79,7 @@ package struct PictureLedger {
             return
         }
         decodeOrder?.append(time)
+        awaited[time, default: 0] += 1
         if isOwned(time) { expected[time] = count }
     }
 
@@ -96,6 +102,15 @@ package struct PictureLedger {
     package mutating func received(_ frame: Frame) -> Int64? {
         let time = decodeOrder?.popFirst() ?? frame.pts
         guard let time else { return nil }
+        // Of a damaged sample libavcodec makes two pictures at times (a field or slice that seems to begin another): one is enough.
+        if let left = awaited[time], left <= 0, hasTrouble { return nil }
+        awaited[time, default: 0] -= 1
+        // A picture that was stuck in a decoder: its place in the film is past.
+        if time < newest, let trouble = troubles.last {
+            late[time] = trouble.time
+            return nil
+        }
+        newest = max(newest, time)
         let number = numbers[time]
         let isMended = frame.isConcealed || (!marksPictures && number.map { bad.contains($0) } ?? false)
         if let number, !isMended, !bad.contains(number) { right.insert(number) }
@@ -122,7 +137,7 @@ package struct PictureLedger {
     package func losses() -> [Loss] {
         let recoveries = right.sorted()
         return expected.compactMap { time, number in
-            if let cause = cause(of: number, recoveries) { return Loss(time: time, cause: cause) }
+            if let cause = late[time] ?? cause(of: number, recoveries) { return Loss(time: time, cause: cause) }
             // Before a film's first picture there may be samples that only lead to it (H.264 §D.2.8).
             if segment.index == 0, let firstShown, time < firstShown { return Loss(time: time, cause: time) }
             return nil

@@ -506,6 +506,7 @@ private final class StitchPass {
             throw Failure(error, role: .output)
         }
         result.videoHash = hash.finish()
+        result.moved = shared
         if shared > 0 {
             result.warnings.append(
                 "\(shared) source pictures do not come after the one before them in time; each was moved to one tick "
@@ -519,13 +520,6 @@ private final class StitchPass {
         if let loss = job.captionLoss, feed.captionedPictures > 0 {
             let count = feed.captionedPictures
             let loss = "\(loss) \(count) \(count == 1 ? "picture has" : "pictures have") some."
-            // What --strict refuses is refused also where it is found late: the file has not got its name yet.
-            guard !job.refusesDamage else {
-                throw Failure(
-                    .format, "--strict refuses a loss: \(loss)",
-                    advice: "Leave out --strict to accept it, or use another encoder.",
-                    fault: .settings)
-            }
             result.losses.append(loss)
         }
         result.carried = lanes.indices.map { lane in

@@ -1,3 +1,4 @@
+import Foundation
 import Support
 import Testing
 
@@ -49,9 +50,9 @@ import Testing
         // Version 0: behind the box's name 40 bytes come before the matrix (§8.3.2).
         let header = try #require(bytes.range(of: Data("tkhd".utf8))?.lowerBound)
         for (index, value) in turn.matrix.enumerated() {
-            withUnsafeBytes(of: value.bigEndian) {
-                bytes.replaceSubrange((header + 44 + 4 * index)..<(header + 48 + 4 * index), with: $0)
-            }
+            let place = header + 44 + 4 * index
+            let word = withUnsafeBytes(of: value.bigEndian) { Data($0) }
+            bytes.replaceSubrange(place..<(place + 4), with: word)
         }
         try bytes.write(to: URL(fileURLWithPath: source))
         let options = ["--encoder-option", "preset=ultrafast"]
