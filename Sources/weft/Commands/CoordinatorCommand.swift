@@ -13,6 +13,11 @@ enum CoordinatorCommand {
             and proves the outputs. State is kept: after a crash or a restart jobs go on, and finished segments are not \
             encoded again.
 
+            Finished segments are kept in the spool for a while after their job's end, so that `weft retry --segment` can \
+            rerun some and `weft segments --extract` show them; `weft jobs` says how much space that takes. Above \
+            --spool-limit done jobs' spools go first, then cancelled ones', the oldest before others. A job at work never \
+            loses its spool, nor does a failed one within its time.
+
             It listens on loopback unless told otherwise. Where other machines can connect it asks for keys (`weft keys`), \
             unless --insecure says that the network is trusted.
             """,
@@ -31,6 +36,17 @@ enum CoordinatorCommand {
                 completion: .directory, isRepeatable: true),
             OptionEntry(name: "insecure", help: "Ask for no keys, even where other machines can connect."),
             OptionEntry(name: "require-keys", help: "Ask for keys on loopback, too."),
+            OptionEntry(
+                name: "spool-keep", value: "TIME",
+                help:
+                    "Keep the finished segments of done and cancelled jobs for so long (24h, 7d, 0, forever). Default 24h."
+            ),
+            OptionEntry(
+                name: "spool-keep-failed", value: "TIME",
+                help: "Keep those of failed jobs for so long, for `weft retry`. Default 30d."),
+            OptionEntry(
+                name: "spool-limit", value: "BYTES",
+                help: "Above so much in all spools (500GB) those of done jobs go before their time. Default: no limit."),
             OptionTable.config,
             OptionTable.json,
         ],
@@ -50,12 +66,13 @@ enum CoordinatorCommand {
             .map { try address($0, reader) }
         let roots = reader.layer.values["root"] ?? []
         let (isInsecure, requiresKeys) = (reader.isOn("insecure"), reader.isOn("require-keys"))
+        let spools = try spoolPolicy(reader)
         let interruption = Interruption.install()
         let service = try await BlockingThread.run("coordinator") { () throws(Failure) in
             try CoordinatorService(
                 .init(
                     addresses: addresses, stateDirectory: state, roots: try Roots(roots), isInsecure: isInsecure,
-                    requiresKeys: requiresKeys))
+                    requiresKeys: requiresKeys, spools: spools))
         }
         for note in service.notes { StandardStream.error.write("weft: \(note)\n") }
         StandardStream.error.write("weft: listening at \(service.addresses.joined(separator: " and "))\n")
@@ -71,6 +88,14 @@ enum CoordinatorCommand {
         await BlockingThread.run("coordinator") { service.stop() }
         StandardStream.error.write("weft: stopped; unfinished jobs go on with the next start\n")
         return .done
+    }
+
+    private static func spoolPolicy(_ reader: SettingReader) throws -> SpoolPolicy {
+        var policy = SpoolPolicy()
+        policy.keepSeconds = try reader.span("spool-keep") ?? policy.keepSeconds
+        policy.keepFailedSeconds = try reader.span("spool-keep-failed") ?? policy.keepFailedSeconds
+        policy.limit = try reader.size("spool-limit")
+        return policy
     }
 
     private struct Listening: Encodable {
