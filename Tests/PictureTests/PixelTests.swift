@@ -61,7 +61,7 @@ import Testing
         for (number, pixels) in ["yuv420p", "yuv420p10le"].enumerated() {
             let clip = [
                 "-f", "lavfi", "-i", "testsrc2=s=192x128:r=25:d=2", "-pix_fmt", pixels, "-c:v", "libx265", "-preset",
-                "ultrafast", "-x265-params", "log-level=none", "-output_ts_offset", "\(number * 2)",
+                "ultrafast", "-x265-params", "log-level=none", "-output_ts_offset", "\(number * 3)",
                 scratch.file("\(number).ts"),
             ]
             guard try FFmpegProgram.run(clip) else { return }
