@@ -87,10 +87,11 @@ struct JobRunner: Sendable {
             output.discard()
             throw change
         }
-        let proof = try prove(plan, stitch: stitch, output: output)
+        let verdict = try prove(plan, stitch: stitch, output: output)
+        let proof = verdict.proof
         guard proof.pass else {
             output.discard()
-            throw failed(proof, stitch)
+            throw failed(verdict, stitch)
         }
         try willCommit(proof)
         do {
@@ -103,26 +104,39 @@ struct JobRunner: Sendable {
 
     private func prove(
         _ plan: PlannedExport, stitch: StitchResult, output: PartialFile
-    ) throws(Failure) -> JobReport.Proof {
+    ) throws(Failure) -> ExportProof.Verdict {
         try plan.refuse(losses: stitch.losses)
-        var proof = try ExportProof(
+        var verdict = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
-            slack: stitch.largestMove, carried: stitch.carried, marks: plan.marks, interrupt: interrupt
+            slack: stitch.largestMove, isCopy: plan.stitch.copiesPicture, carried: stitch.carried, marks: plan.marks,
+            interrupt: interrupt
         ).verdict(segmentCount: plan.segments.count) { (index) throws(Failure) in
             stitch.segmentTimes[index]
-        }.proof
+        }
+        var proof = verdict.proof
         // The file holds what the segments held; whether those held what the source holds was seen while stitching.
         proof.sourceFrames = plan.keepsFrames ? stitch.sourceFrames : proof.outputFrames
         if plan.keepsFrames {
             proof.missing += stitch.missing
             proof.duplicated += stitch.surplus
             proof.pass = proof.pass && stitch.missing == 0 && stitch.surplus == 0
+            if stitch.missing + stitch.surplus > 0 {
+                let places = stitch.examples.prefix(4).compactMap {
+                    try? MediaTime(ticks: $0, in: plan.stitch.timeBase)
+                }
+                .map { String(format: "%.3f s", $0.seconds) }.joined(separator: ", ")
+                verdict.complaints.append(
+                    "The segments lack \(stitch.missing) pictures of the source and have \(stitch.surplus) that it has not, "
+                        + "first at \(places) of the source.")
+            }
         }
         try plan.refuse(losses: proof.lacking)
-        return proof
+        verdict.proof = proof
+        return verdict
     }
 
-    private func failed(_ proof: JobReport.Proof, _ stitch: StitchResult) -> Failure {
+    private func failed(_ verdict: ExportProof.Verdict, _ stitch: StitchResult) -> Failure {
+        let proof = verdict.proof
         // A decoder puts pictures in the order that they were coded for; where damaged tables give them the times of others, no file
         // holds both.
         let contradicts = stitch.moved > 0 || !stitch.damage.isEmpty
@@ -130,8 +144,8 @@ struct JobRunner: Sendable {
             .finalization,
             (contradicts ? "The source is damaged, and its times contradict its pictures. " : "")
                 + "The output does not hold what the source holds: \(proof.sourceFrames) source frames, \(proof.outputFrames) in the "
-                + "output, \(proof.missing) missing, \(proof.duplicated) twice, largest time error \(proof.maxPTSError) s."
-                + proof.tracks.filter { !$0.pass }.map(\.words).joined(),
+                + "output, \(proof.missing) missing, \(proof.duplicated) twice, largest time error \(proof.maxPTSError) s. "
+                + verdict.complaints.joined(separator: " "),
             advice: contradicts
                 ? "Nothing was written under the final name. Write the source's container anew with another tool, or leave the "
                     + "damaged part out with --start and --end."
@@ -174,13 +188,4 @@ struct JobRunner: Sendable {
         report.fps = report.wallSeconds > 0 ? Double(report.frames) / report.wallSeconds : 0
         return report
     }
-}
-
-extension JobReport.Proof.CarriedTrack {
-    fileprivate var words: String {
-        " Track \(track) (\(kind), \(codec)): \(sourceSamples) samples up to \(Self.text(sourceEnd)) in the source, "
-            + "\(outputSamples) up to \(Self.text(outputEnd)) in the output."
-    }
-
-    private static func text(_ seconds: Double) -> String { "\((seconds * 1000).rounded() / 1000) s" }
 }

@@ -48,6 +48,23 @@ struct WebSourceTests {
         #expect(Set(access.values) == ["direct"])
     }
 
+    @Test("A node that does not get to the server is sent the source, and is not made to try with each lease")
+    func unreached() throws {
+        guard let site = try Site() else { return }
+        let place = site.place
+        let reference = try place.reference(site.media, Workplace.quick)
+        try place.startCoordinator()
+        // Where nobody listens.
+        try place.startWorker("far", prefix: ["/usr/bin/env", "http_proxy=http://127.0.0.1:9", "no_proxy="])
+        try place.awaitWorkers(1)
+        let outcome = try place.weft(["submit", site.url, place.file("out.mp4"), "--wait", "--json"] + Workplace.quick)
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        #expect(place.bytes("out.mp4") == reference)
+        #expect(outcome.json["source_access"] as? [String: String] == ["far": "streamed"])
+        // Trying costs seconds, but no attempt.
+        #expect(outcome.json["attempts"] as? Int == outcome.json["segments"] as? Int)
+    }
+
     @Test("A file that is swapped behind its URL stops the job, which says so")
     func swapped() throws {
         guard let site = try Site() else { return }
