@@ -68,6 +68,7 @@ extension ClientDesk {
         report.slots = places.count
         report.sourceAccess = runtime.sourceAccess.isEmpty ? nil : runtime.sourceAccess
         report.warnings = runtime.warnings
+        report.checks = runtime.checks
         if report.wallSeconds > 0 {
             report.fps = Double(report.frames) / report.wallSeconds
             report.efficiency = min(1, report.encodeSeconds / (report.wallSeconds * Double(max(1, report.slots))))

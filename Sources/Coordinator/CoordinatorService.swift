@@ -16,11 +16,16 @@ package final class CoordinatorService: Sendable {
         package var isInsecure: Bool
         /// Ask for keys on loopback, too.
         package var requiresKeys: Bool
+        /// How closely returned segments are looked at, by processes that run `executable check`.
+        package var checking: SegmentChecking
+        package var executable: String
 
         package init(
             addresses: [String], stateDirectory: String, roots: Roots, isInsecure: Bool = false,
-            requiresKeys: Bool = false
+            requiresKeys: Bool = false, checking: SegmentChecking, executable: String
         ) {
+            self.checking = checking
+            self.executable = executable
             self.addresses = addresses
             self.stateDirectory = stateDirectory
             self.roots = roots
@@ -32,6 +37,7 @@ package final class CoordinatorService: Sendable {
     private let endpoint: RouterEndpoint<CoordinatorHandler>
     private let link: CoordinatorLink
     private let storage: SerialThread
+    private let checks: SegmentChecks?
     /// Where it listens, wildcards resolved.
     package let addresses: [String]
     /// Sentences for whoever starts it.
@@ -56,8 +62,11 @@ package final class CoordinatorService: Sendable {
         let (storage, link) = (SerialThread(name: "weft-storage"), CoordinatorLink())
         let box = StoreBox(store)
         let roots = configuration.roots
+        checks =
+            configuration.checking == .none
+            ? nil : SegmentChecks(level: configuration.checking, executable: configuration.executable)
         let options = CoordinatorHandler.Options(
-            provesEncoders: true,
+            provesEncoders: true, checks: checks,
             authorize: { ring.role(of: $0) },
             makeDesk: { handler in ClientDesk(handler, directory: state, roots: roots, known: known) })
         do {
@@ -163,6 +172,7 @@ package final class CoordinatorService: Sendable {
 
     /// Ends the endpoint and what is being stored. Jobs go on with the next start.
     package func stop() {
+        checks?.close()
         let flushed = DispatchSemaphore(value: 0)
         link.perform { handler in
             handler.end()

@@ -223,7 +223,7 @@ final class JobThread: Sendable {
         progress.failed = [:]
         progress.state = isPaused ? .paused : attempts > 0 ? .running : .waiting
         let reruns = try reruns(plan)
-        let board = SegmentBoard(spool: spool, finished: finished.mapValues(\.hash))
+        let board = SegmentBoard(spool: spool, finished: [:])
         for rerun in reruns.values { board.expect(rerun.mixing) }
         let link = link
         board.onDamage { index, failure in link.perform { $0.redo(id, index, failure) } }
@@ -243,9 +243,14 @@ final class JobThread: Sendable {
         let (submitted, known) = (job, progress)
         let bound = order.overrides.filter { $0.node != nil }
         let reports = reports
+        let stored = finished.values.sorted { $0.index < $1.index }
         link.perform { handler in
-            guard bound.isEmpty else { return handler.submit(submitted, spec: spec, progress: known, bound: bound) }
-            handler.submit(submitted, spec: spec, progress: known)
+            if bound.isEmpty {
+                handler.submit(submitted, spec: spec, progress: known)
+            } else {
+                handler.submit(submitted, spec: spec, progress: known, bound: bound)
+            }
+            handler.examineStored(id, stored)
         }
         link.perform { _ in reports.submitted() }
         return board
