@@ -89,12 +89,14 @@ package struct Submit: MessageBody {
 package struct Query: MessageBody {
     package enum Subject: String, Hashable, Sendable, Codable, CaseIterable {
         case jobs, job, segments, workers, events
+        /// The bytes of a finished segment, as the spool holds them.
+        case samples
     }
 
     package static let type = "query"
     package var request: Int
     package var subject: Subject
-    /// Needed for `job` and `segments`; narrows `events`.
+    /// Needed for `job`, `segments` and `samples`; narrows `events`.
     package var job: String?
     /// `segments`: only those that failed.
     package var failed: Bool
@@ -102,11 +104,17 @@ package struct Query: MessageBody {
     package var after: Int64
     /// `events`: go on as they happen, until the client goes away.
     package var follow: Bool
+    /// `samples`: which segment.
+    package var segment: Int?
+    /// `samples`: the first byte wanted.
+    package var offset: Int64
 
     package init(
         request: Int, subject: Subject, job: String? = nil, failed: Bool = false, after: Int64 = 0,
-        follow: Bool = false
+        follow: Bool = false, segment: Int? = nil, offset: Int64 = 0
     ) {
+        self.segment = segment
+        self.offset = offset
         self.request = request
         self.subject = subject
         self.job = job
@@ -115,7 +123,9 @@ package struct Query: MessageBody {
         self.follow = follow
     }
 
-    private enum CodingKeys: String, CodingKey { case request, subject, job, failed, after, follow }
+    private enum CodingKeys: String, CodingKey {
+        case request, subject, job, failed, after, follow, segment, offset
+    }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -125,16 +135,21 @@ package struct Query: MessageBody {
             job: try container.decodeIfPresent(String.self, forKey: .job),
             failed: try container.decodeIfPresent(Bool.self, forKey: .failed) ?? false,
             after: try container.decodeIfPresent(Int64.self, forKey: .after) ?? 0,
-            follow: try container.decodeIfPresent(Bool.self, forKey: .follow) ?? false)
+            follow: try container.decodeIfPresent(Bool.self, forKey: .follow) ?? false,
+            segment: try container.decodeIfPresent(Int.self, forKey: .segment),
+            offset: try container.decodeIfPresent(Int64.self, forKey: .offset) ?? 0)
     }
 
     package func check(payload: [Int]) throws(ProtocolError) {
         try PayloadShape.none(payload, Self.type)
         if let job, !LeaseName.isValidJob(job) { throw .malformed("job is not a job id.") }
-        if job == nil, subject == .job || subject == .segments {
+        if job == nil, [.job, .segments, .samples].contains(subject) {
             throw .malformed("The subject \(subject.rawValue) needs a job.")
         }
+        if segment == nil, subject == .samples { throw .malformed("The subject samples needs a segment.") }
         try Bounds.number(after, "after", in: 0...Int64.max)
+        try Bounds.number(segment ?? 0, "segment", in: 0...ProtocolLimits.segments)
+        try Bounds.number(offset, "offset", in: 0...Int64.max)
     }
 }
 

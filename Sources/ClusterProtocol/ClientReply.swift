@@ -6,6 +6,7 @@ package enum ClientReply: WireMessage {
     case segments(Rows<SegmentReport>)
     case workers(Rows<WorkerReport>)
     case events(Rows<EventReport>)
+    case samples(SpooledBytes)
     case failure(RequestFailed)
 
     package var body: any MessageBody {
@@ -16,6 +17,7 @@ package enum ClientReply: WireMessage {
         case .segments(let body): body
         case .workers(let body): body
         case .events(let body): body
+        case .samples(let body): body
         case .failure(let body): body
         }
     }
@@ -28,6 +30,7 @@ package enum ClientReply: WireMessage {
         case .segments(let body): body.request
         case .workers(let body): body.request
         case .events(let body): body.request
+        case .samples(let body): body.request
         case .failure(let body): body.request
         }
     }
@@ -40,6 +43,7 @@ package enum ClientReply: WireMessage {
         case Rows<SegmentReport>.type: self = .segments(try Rows(from: decoder))
         case Rows<WorkerReport>.type: self = .workers(try Rows(from: decoder))
         case Rows<EventReport>.type: self = .events(try Rows(from: decoder))
+        case SpooledBytes.type: self = .samples(try SpooledBytes(from: decoder))
         case RequestFailed.type: self = .failure(try RequestFailed(from: decoder))
         default: return nil
         }

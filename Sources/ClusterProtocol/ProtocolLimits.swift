@@ -20,6 +20,8 @@ package enum ProtocolLimits {
     package static let attachmentBytes = 1 << 20
     /// Bytes of one segment's samples, or of one streamed source range.
     package static let segmentBytes: Int64 = 1 << 40
+    /// Bytes of one segment's spool file: its samples, their table, their format.
+    package static let spoolFileBytes = segmentBytes + Int64(tableBytes + formatBytes + 32)
     /// Times that one lease's source may be asked for anew.
     package static let streams = 1 << 20
     /// Sample bytes of one `source` message. With a table and a format description, each at most a payload frame, no message is

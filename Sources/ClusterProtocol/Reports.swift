@@ -26,6 +26,8 @@ package struct JobReport: ReportRow {
     package var warnings: [String] = []
     /// What the source carries and the output does not.
     package var losses: [String] = []
+    /// What the source carries and the output does, and how.
+    @EmptyWhenAbsent package var carried: [CarriedItem] = []
     /// Where the source's damage shows in the output.
     @EmptyWhenAbsent package var damage: [Damage] = []
     @NullWhenAbsent package var videoHash: String?
@@ -60,7 +62,7 @@ package struct JobReport: ReportRow {
         case encodeSeconds = "encode_seconds"
         case slots, efficiency
         case tailSeconds = "tail_seconds"
-        case warnings, losses, damage
+        case warnings, losses, carried, damage
         case videoHash = "video_hash"
         case proof, source, priority
         case segmentsDone = "segments_done"
@@ -99,6 +101,13 @@ package struct JobReport: ReportRow {
         package var duplicated: Int
         /// Seconds, for people; 0 only when every time is exact.
         package var maxPTSError: Double
+        /// Every track beside the picture: what was promised of it, and what the file, read again, has.
+        @EmptyWhenAbsent package var tracks: [CarriedTrack] = []
+        /// Why it does not pass, one sentence each.
+        @EmptyWhenAbsent package var complaints: [String] = []
+        /// What was promised beside the tracks (chapters, time code, tags) and is not in the file, one sentence each; it stands in
+        /// the report's `losses`, too.
+        @EmptyWhenAbsent package var lacking: [String] = []
 
         package init(
             pass: Bool, sourceFrames: Int, outputFrames: Int, missing: Int, duplicated: Int, maxPTSError: Double
@@ -117,6 +126,45 @@ package struct JobReport: ReportRow {
             case outputFrames = "output_frames"
             case missing, duplicated
             case maxPTSError = "max_pts_error"
+            case tracks, complaints, lacking
+        }
+
+        /// One carried track.
+        package struct CarriedTrack: Hashable, Sendable, Codable {
+            /// Index in the source.
+            package var track: Int
+            package var kind: String
+            /// In the output.
+            package var codec: String
+            package var sourceSamples: Int
+            package var outputSamples: Int
+            /// When the last sample ends, from the start of the output; 0 without any.
+            package var sourceEnd: Double
+            package var outputEnd: Double
+            package var pass: Bool
+
+            package init(
+                track: Int, kind: String, codec: String, sourceSamples: Int, outputSamples: Int, sourceEnd: Double,
+                outputEnd: Double, pass: Bool
+            ) {
+                self.track = track
+                self.kind = kind
+                self.codec = codec
+                self.sourceSamples = sourceSamples
+                self.outputSamples = outputSamples
+                self.sourceEnd = sourceEnd
+                self.outputEnd = outputEnd
+                self.pass = pass
+            }
+
+            private enum CodingKeys: String, CodingKey {
+                case track, kind, codec
+                case sourceSamples = "source_samples"
+                case outputSamples = "output_samples"
+                case sourceEnd = "source_end"
+                case outputEnd = "output_end"
+                case pass
+            }
         }
     }
 }
@@ -136,6 +184,8 @@ package struct SegmentReport: ReportRow {
     package var attempts: [Attempt]
     /// Why it failed for good.
     @NullWhenAbsent package var failure: Failure?
+    /// It is done, and its bytes are no longer in the spool.
+    @FalseWhenAbsent package var cleaned = false
 
     package init(
         index: Int, start: MediaTime, end: MediaTime, state: State, frames: Int = 0, attempts: [Attempt] = [],

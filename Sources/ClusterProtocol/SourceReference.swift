@@ -22,7 +22,7 @@ package struct SourceReference: Hashable, Sendable, Codable {
         package var size: Int64
         /// Nanoseconds since 1970; 0 where the source has none (http). Not compared between machines.
         package var modified: Int64
-        /// XXH3-64 over the size and 64 KiB blocks at the head, the tail and evenly between, in hex.
+        /// XXH3-128 over the size and 64 KiB blocks at the head, the tail and evenly between, in hex.
         package var hash: String
 
         package init(size: Int64, modified: Int64, hash: String) {

@@ -20,6 +20,7 @@ extension ClientDesk {
                 handler.sender.reply(.workers(page), to: peer)
             }
         case .events: sendEvents(id, query, peer)
+        case .samples: if let id { sendSamples(id, query, peer) }
         }
     }
 
@@ -251,8 +252,7 @@ extension ClientDesk {
             for (id, path) in paths where FileManager.default.fileExists(atPath: path) {
                 _ = try? store.use { (store) throws(JobStoreError) in
                     // The row goes first: a file without a row is clean-up, a row without its file is a loss.
-                    let all = try store.segments(of: id).map(\.index)
-                    return try store.reopenSegments(all, of: id)
+                    try store.cleanSegments(of: id)
                 }
                 try? FileManager.default.removeItem(atPath: path)
             }
@@ -288,6 +288,7 @@ struct SegmentRows {
                 case .finished(let accepted):
                     row.state = .done
                     row.frames = accepted.frames
+                    row.cleaned = accepted.isCleaned
                 case .failed(_, let failure):
                     row.state = .failed
                     row.failure = failure

@@ -21,7 +21,9 @@ extension ClientDesk {
     /// Over a binding without keys whoever can connect is trusted.
     private static func allows(_ request: ClientRequest, _ role: PeerRole?) -> Bool {
         switch (role, request) {
-        case (nil, _), (.client?, _), (.observer?, .query): true
+        case (nil, _), (.client?, _): true
+        // An observer sees the accounts of the work, not the film.
+        case (.observer?, .query(let query)): query.subject != .samples
         default: false
         }
     }
@@ -157,9 +159,9 @@ final class DeskReference: @unchecked Sendable {
 
 extension RouterSender {
     /// Encodes and queues a reply. A client that went away, or does not read, gets none.
-    func reply(_ message: ClientReply, to peer: PeerIdentity) {
-        guard let header = try? MessageCodec.encode(message) else { return }
-        try? send([MessageFrame(header)], to: peer)
+    func reply(_ message: ClientReply, payload: [MessageFrame] = [], to peer: PeerIdentity) {
+        guard let header = try? MessageCodec.encode(message, payload: payload.map(\.count)) else { return }
+        try? send([MessageFrame(header)] + payload, to: peer)
     }
 }
 
@@ -168,6 +170,12 @@ extension Failure {
         Failure(
             .resources, "There is no job \(id).", advice: "`weft jobs` lists them.", fault: .settings,
             exitCode: .usage)
+    }
+
+    static func unknownSegment(_ index: Int, of job: JobID, last: Int) -> Failure {
+        Failure(
+            .format, "Job \(job) has no segment \(index); its last is \(last).",
+            advice: "`weft segments \(job)` lists them.", fault: .settings, exitCode: .usage)
     }
 
     static func unknownNode(_ name: String) -> Failure {

@@ -52,9 +52,7 @@ extension ClientDesk {
                 advice: "Submit a new job.", fault: .settings, exitCode: .usage)
         }
         if let count = job.plan?.segments.count, let wrong = control.segments.first(where: { $0 >= count }) {
-            throw Failure(
-                .format, "Job \(job.id) has no segment \(wrong); its last is \(count - 1).",
-                advice: "`weft segments` lists them.", fault: .settings, exitCode: .usage)
+            throw .unknownSegment(wrong, of: job.id, last: count - 1)
         }
         if let node = control.node, !handler.peers.hasNode(node) {
             throw Failure(

@@ -54,16 +54,27 @@ package final class CoordinatorClient: Sendable {
     /// Asks, and waits for the whole answer.
     /// - Throws: what the coordinator refused with; exit code 69 when no answer comes.
     package func ask(_ make: (Int) -> ClientRequest) throws(Failure) -> [ClientReply] {
+        try letters(make).map(\.reply)
+    }
+
+    /// Asks for bytes.
+    /// - Returns: the answer and its payload.
+    func fetch(_ make: (Int) -> ClientRequest) throws(Failure) -> (reply: ClientReply, payload: [MessageFrame]) {
+        guard let letter = try letters(make).last else { throw .noAnswer(at: address) }
+        return (letter.reply, letter.payload)
+    }
+
+    private func letters(_ make: (Int) -> ClientRequest) throws(Failure) -> [Letter] {
         let number = mailbox.nextRequest()
         try send(make(number))
-        var replies: [ClientReply] = []
+        var letters: [Letter] = []
         while true {
-            guard let reply = try mailbox.take(number, seconds: Self.answerSeconds) else {
+            guard let letter = try mailbox.take(number, seconds: Self.answerSeconds) else {
                 throw .noAnswer(at: address)
             }
-            if case .failure(let refused) = reply { throw refused.failure }
-            replies.append(reply)
-            if !reply.hasMore { return replies }
+            if case .failure(let refused) = letter.reply { throw refused.failure }
+            letters.append(letter)
+            if !letter.reply.hasMore { return letters }
         }
     }
 
@@ -72,7 +83,7 @@ package final class CoordinatorClient: Sendable {
         let number = mailbox.nextRequest()
         try send(make(number))
         while true {
-            guard let reply = try mailbox.take(number, seconds: 1) else {
+            guard let reply = try mailbox.take(number, seconds: 1)?.reply else {
                 if mailbox.isBroken { throw .noAnswer(at: address) }
                 continue
             }
@@ -100,16 +111,22 @@ extension ClientReply {
         case .segments(let rows): rows.more
         case .workers(let rows): rows.more
         case .events(let rows): rows.more
-        case .submitted, .done, .failure: false
+        case .submitted, .done, .samples, .failure: false
         }
     }
+}
+
+/// A reply with the frames behind its header.
+private struct Letter: Sendable {
+    var reply: ClientReply
+    var payload: [MessageFrame]
 }
 
 /// Replies on their way from the endpoint's thread to the one that waits.
 private final class Mailbox: @unchecked Sendable {
     private let condition = NSCondition()
     // Guarded by `condition`.
-    private var replies: [ClientReply] = []
+    private var letters: [Letter] = []
     private var refusal: Failure?
     private var outcome: ConnectionProbe.Outcome?
     private var hasBroken = false
@@ -124,7 +141,7 @@ private final class Mailbox: @unchecked Sendable {
         return result
     }
 
-    func put(_ reply: ClientReply) { locked { replies.append(reply) } }
+    func put(_ letter: Letter) { locked { letters.append(letter) } }
     func refuse(_ failure: Failure) { locked { refusal = failure } }
     func nextRequest() -> Int {
         locked {
@@ -155,15 +172,17 @@ private final class Mailbox: @unchecked Sendable {
     }
 
     /// - Returns: `nil` when nothing came in time.
-    func take(_ request: Int, seconds: Double) throws(Failure) -> ClientReply? {
+    func take(_ request: Int, seconds: Double) throws(Failure) -> Letter? {
         let deadline = Date(timeIntervalSinceNow: seconds)
         condition.lock()
         defer { condition.unlock() }
         while true {
             if let refusal { throw refusal }
             // Answers to what was given up meanwhile are for nobody.
-            replies.removeAll { $0.request < request }
-            if let place = replies.firstIndex(where: { $0.request == request }) { return replies.remove(at: place) }
+            letters.removeAll { $0.reply.request < request }
+            if let place = letters.firstIndex(where: { $0.reply.request == request }) {
+                return letters.remove(at: place)
+            }
             guard condition.wait(until: deadline) else { return nil }
         }
     }
@@ -178,7 +197,7 @@ private final class ClientHandler: EndpointHandler {
         guard let header = message.frames.first else { return }
         let payload = message.frames.dropFirst().map(\.count)
         let reply: ClientReply? = header.withUnsafeBytes { try? MessageCodec.decode(header: $0, payload: payload) }
-        if let reply { return mailbox.put(reply) }
+        if let reply { return mailbox.put(Letter(reply: reply, payload: Array(message.frames.dropFirst()))) }
         let other: CoordinatorMessage? = header.withUnsafeBytes {
             try? MessageCodec.decode(header: $0, payload: payload)
         }

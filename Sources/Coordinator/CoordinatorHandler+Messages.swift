@@ -148,8 +148,7 @@ extension CoordinatorHandler {
         else { return handle(.leaseFailed(fence, worker, failed.failure)) }
         // Where it is the source that changed, no node can do it.
         let (link, id, source) = (link, job.id, job.source)
-        storage.perform {
-            let change = source.changeSincePlanned()
+        source.examine { change in
             link.perform { handler in
                 if let change { return handler.fail(id, change) }
                 handler.handle(.leaseFailed(fence, worker, failed.failure))

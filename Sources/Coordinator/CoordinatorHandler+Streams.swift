@@ -27,10 +27,12 @@ extension CoordinatorHandler {
             guard credit.stream > running else { return }
         }
         leases[fence]?.stream = credit.stream
-        if let failure = credit.failure, job.sourceAccess[worker.node] != .streamed {
+        // A server that is away just now may be there for the next lease.
+        let isPassing = credit.failure?.exitCode == .temporary
+        if let failure = credit.failure, !isPassing, job.sourceAccess[worker.node] != .streamed {
             notice(job.id, "\(worker.node) is sent the source by the coordinator: \(failure.message)")
         }
-        note(.streamed, of: lease.grant)
+        if !isPassing { note(.streamed, of: lease.grant) }
         var segment = job.segments[lease.grant.segment]
         if let entry = credit.entry { segment.entry = entry }
         streams.begin(

@@ -19,11 +19,15 @@ package final class CoordinatorService: Sendable {
         /// How closely returned segments are looked at, by processes that run `executable check`.
         package var checking: SegmentChecking
         package var executable: String
+        /// How many of them; `nil` for half of the cores.
+        package var checkProcesses: Int?
 
         package init(
             addresses: [String], stateDirectory: String, roots: Roots, isInsecure: Bool = false,
-            requiresKeys: Bool = false, checking: SegmentChecking, executable: String
+            requiresKeys: Bool = false, checking: SegmentChecking, executable: String,
+            checkProcesses: Int? = nil
         ) {
+            self.checkProcesses = checkProcesses
             self.checking = checking
             self.executable = executable
             self.addresses = addresses
@@ -64,7 +68,11 @@ package final class CoordinatorService: Sendable {
         let roots = configuration.roots
         checks =
             configuration.checking == .none
-            ? nil : SegmentChecks(level: configuration.checking, executable: configuration.executable)
+            ? nil
+            : SegmentChecks(
+                level: configuration.checking,
+                processes: configuration.checkProcesses ?? SegmentChecks.defaultProcesses,
+                executable: configuration.executable)
         let options = CoordinatorHandler.Options(
             provesEncoders: true, checks: checks,
             authorize: { ring.role(of: $0) },

@@ -5,6 +5,7 @@ internal import MediaTime
 internal import SegmentPlan
 internal import SourceAccess
 internal import Stitching
+internal import Verification
 
 /// Everything about an export that is decided before the first lease; a function of the source and the settings alone.
 struct PlannedExport: Sendable {
@@ -21,10 +22,21 @@ struct PlannedExport: Sendable {
     var isEstimate = false
     var warnings: [String]
     var losses: [String]
+    /// What reaches the output, and how.
+    var carried: [CarriedItem] = []
     /// The filter keeps every frame and its time, so source and output can be compared one by one.
     var keepsFrames: Bool
     /// Every loss is an error.
     var isStrict = false
+
+    /// What the proof looks for beside the tracks.
+    var marks: PromisedMarks {
+        let tags = stitch.metadata
+        let code =
+            stitch.container.isMovie ? stitch.trackTags[stitch.videoTrack]?["timecode"] : stitch.metadata["timecode"]
+        return PromisedMarks(
+            container: stitch.container, chapters: stitch.chapters.count, timecode: code, tags: tags)
+    }
 
     /// - Throws: exit code 1 where there are losses and none may be.
     func refuse(losses: [String]) throws(Failure) {
@@ -50,10 +62,7 @@ struct ExportPlanner {
     init(_ order: ExportOrder, interrupt: InterruptFlag) throws(Failure) {
         self.order = order
         self.interrupt = interrupt
-        fingerprint =
-            order.source.contains("://")
-            ? SourceReference.Fingerprint(size: 0, modified: 0, hash: "")
-            : try SourceReference.Fingerprint.of(path: order.source)
+        fingerprint = try SourceReference.Fingerprint.of(order.source, interrupt: interrupt)
         do {
             demuxer = try Demuxer(location: order.source, interrupt: interrupt)
         } catch {
@@ -62,7 +71,8 @@ struct ExportPlanner {
         video = try PictureTrack.find(in: demuxer.tracks, of: order.source)
     }
 
-    func plan() throws(Failure) -> PlannedExport {
+    /// - Parameter known: the source's index, where somebody has made it already for the same segment length.
+    func plan(known: SourceIndex? = nil) throws(Failure) -> PlannedExport {
         let container = try self.container()
         var settings = order.settings
         var selection = TrackSelection(order: order, demuxer: demuxer, video: video, container: container)
@@ -70,11 +80,7 @@ struct ExportPlanner {
 
         try refuseEarly(video, container: container, audioBitrate: selection.expectedBitrate)
 
-        let index = try SourceIndexer(
-            location: order.source, track: video, target: settings.segmentDuration,
-            cuts: settings.videoCodec == .copy ? [settings.start, settings.end].compactMap(\.self) : [],
-            interrupt: interrupt
-        ).makeIndex(demuxer)
+        let index = if let known { known } else { try makeIndex(settings) }
         try checkSpan(index)
         let counting = countingFilters(settings)
         if !counting.isEmpty { settings.segmentDuration = .positiveInfinity }
@@ -106,9 +112,23 @@ struct ExportPlanner {
                     + "picture is encoded as one segment, by one slot.")
         }
         try carryTags(&planned, selection, first: pictures?.frames.first, start: index.keyframes.start)
-        planned.losses += CaptionCarriage(pictures, encoder: resolved.recipe.encoder).losses
+        let captions = CaptionCarriage(pictures, encoder: resolved.recipe.encoder)
+        planned.losses += captions.losses
+        planned.carried =
+            CarriageList(
+                planned, codec: resolved.codecName, pictures: pictures, mapsTone: settings.toneMapping != nil,
+                hasCaptions: captions.areCarried
+            ).items
         try planned.refuse(losses: planned.losses.filter { !resolved.allowedLosses.contains($0) })
         return planned
+    }
+
+    private func makeIndex(_ settings: ExportSettings) throws(Failure) -> SourceIndex {
+        try SourceIndexer(
+            location: order.source, track: video, target: settings.segmentDuration,
+            cuts: settings.videoCodec == .copy ? [settings.start, settings.end].compactMap(\.self) : [],
+            interrupt: interrupt
+        ).makeIndex(demuxer)
     }
 
     /// Tags and the time code, in the form that the container has for them.
@@ -293,7 +313,7 @@ struct ExportPlanner {
             if index.missingEnd == nil { warnings += promisedEnd(index) }
             if index.undecodable > 0 {
                 warnings.append(
-                    "\(index.undecodable) samples at the start of the source precede its first keyframe and cannot be decoded."
+                    "\(index.undecodable) samples at the start of the source precede its first whole picture and show nothing."
                 )
             }
             var planned = PlannedExport(

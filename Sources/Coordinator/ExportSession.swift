@@ -62,7 +62,6 @@ package final class ExportSession: Sendable {
 
     package func run() throws(Failure) -> JobReport {
         let began = Clock.now
-        try refuseUnknownResume()
         let runner = JobRunner(order: order, interrupt: interrupt)
         let planner = try runner.openSource()
         let output = try runner.openOutput()
@@ -70,6 +69,7 @@ package final class ExportSession: Sendable {
         try JobDirectory.check(order)
         stage.withLock { $0 = .planning }
         let plan = try runner.plan(planner)
+        try refuseUnknownResume(plan)
         isEstimate.withLock { $0 = plan.isEstimate }
         total.withLock { $0 = (plan.expectedFrames, plan.duration.seconds) }
         let encoded =
@@ -90,10 +90,11 @@ package final class ExportSession: Sendable {
     }
 
     /// Finished segments may go on only with the very same source.
-    private func refuseUnknownResume() throws(Failure) {
-        guard order.resume, order.source.contains("://") else { return }
+    private func refuseUnknownResume(_ plan: PlannedExport) throws(Failure) {
+        guard order.resume, !plan.source.fingerprint.isKnown else { return }
         throw Failure(
-            .asset, "\(order.source) cannot be resumed: whether a URL still gives the same bytes is not known.",
+            .asset,
+            "\(order.source) cannot be resumed: its server names no size or gives no ranges, so nothing tells whether the bytes are the same.",
             advice: "Leave out --resume to start from the beginning, or export a copy in a local file.",
             fault: .settings, exitCode: .usage)
     }

@@ -68,7 +68,8 @@ struct JobRunner: Sendable {
         do throws(Failure) {
             return try Stitcher(job, interrupt: interrupt).run(supply, progress: progress)
         } catch {
-            throw interrupt.isInterrupted ? Failure.interrupted : error
+            // A source that changed shows itself as a read error, or as times that are not the plan's.
+            throw interrupt.isInterrupted ? Failure.interrupted : plan.source.changeSincePlanned() ?? error
         }
     }
 
@@ -81,6 +82,11 @@ struct JobRunner: Sendable {
         willCommit: (JobReport.Proof) throws(Failure) -> Void = { _ in }
     ) throws(Failure) -> JobReport.Proof {
         output.startSync()
+        // What was read of a source that changed meanwhile may be of both.
+        if let change = plan.source.changeSincePlanned() {
+            output.discard()
+            throw change
+        }
         let proof = try prove(plan, stitch: stitch, output: output)
         guard proof.pass else {
             output.discard()
@@ -101,7 +107,7 @@ struct JobRunner: Sendable {
         try plan.refuse(losses: stitch.losses)
         var proof = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
-            slack: stitch.largestMove, interrupt: interrupt
+            slack: stitch.largestMove, carried: stitch.carried, marks: plan.marks, interrupt: interrupt
         ).verdict(segmentCount: plan.segments.count) { (index) throws(Failure) in
             stitch.segmentTimes[index]
         }.proof
@@ -112,6 +118,7 @@ struct JobRunner: Sendable {
             proof.duplicated += stitch.surplus
             proof.pass = proof.pass && stitch.missing == 0 && stitch.surplus == 0
         }
+        try plan.refuse(losses: proof.lacking)
         return proof
     }
 
@@ -119,7 +126,8 @@ struct JobRunner: Sendable {
         Failure(
             .finalization,
             "The output does not hold what the source holds: \(proof.sourceFrames) source frames, \(proof.outputFrames) in the "
-                + "output, \(proof.missing) missing, \(proof.duplicated) twice, largest time error \(proof.maxPTSError) s.",
+                + "output, \(proof.missing) missing, \(proof.duplicated) twice, largest time error \(proof.maxPTSError) s."
+                + proof.tracks.filter { !$0.pass }.map(\.words).joined(),
             advice:
                 "Nothing was written under the final name. Run the same command with --resume to go on from the finished "
                 + "segments, and report this source.", retry: .retry, fault: .source)
@@ -151,7 +159,8 @@ struct JobRunner: Sendable {
         }
         report.tailSeconds = Double(end &- lastArrival) / 1e9
         report.warnings = plan.warnings + stitch.warnings + leases.warnings
-        report.losses = plan.losses + stitch.losses
+        report.losses = plan.losses + stitch.losses + proof.lacking
+        report.carried = plan.carried
         report.damage = stitch.damage
         report.videoHash = stitch.videoHash
         report.proof = proof
@@ -159,4 +168,13 @@ struct JobRunner: Sendable {
         report.fps = report.wallSeconds > 0 ? Double(report.frames) / report.wallSeconds : 0
         return report
     }
+}
+
+extension JobReport.Proof.CarriedTrack {
+    fileprivate var words: String {
+        " Track \(track) (\(kind), \(codec)): \(sourceSamples) samples up to \(Self.text(sourceEnd)) in the source, "
+            + "\(outputSamples) up to \(Self.text(outputEnd)) in the output."
+    }
+
+    private static func text(_ seconds: Double) -> String { "\((seconds * 1000).rounded() / 1000) s" }
 }

@@ -215,7 +215,7 @@ final class JobThread: Sendable {
 
     private func submit(_ plan: PlannedExport, spool: Spool) throws(Failure) -> SegmentBoard {
         let id = id
-        let finished = try intactSegments(spool: spool)
+        let finished = try intactSegments(plan, spool: spool)
         var (progress, attempts, account) = try store.use { (store) throws(JobStoreError) in
             (try store.progress(of: id), try store.leases(of: id).count, try JobAccount.lines(of: id, in: store))
         }
@@ -257,13 +257,13 @@ final class JobThread: Sendable {
     }
 
     /// A done list that lies is worse than none: every file is held against its hash; what is missing or altered runs again.
-    private func intactSegments(spool: Spool) throws(Failure) -> [Int: AcceptedSegment] {
+    private func intactSegments(_ plan: PlannedExport, spool: Spool) throws(Failure) -> [Int: AcceptedSegment] {
         let id = id
         let records = try store.use { (store) throws(JobStoreError) in try store.segments(of: id) }
         var intact: [Int: AcceptedSegment] = [:]
         var open: [Int] = []
-        // Nothing tells whether a URL still gives the bytes that the finished segments were made from.
-        let isSameSource = !order.source.contains("://")
+        // Where nothing tells whether a URL still gives the bytes that the finished segments were made from, they are made anew.
+        let isSameSource = plan.source.fingerprint.isKnown
         for record in records {
             switch record {
             case .pending: break

@@ -17,10 +17,13 @@ final class SegmentChecks: @unchecked Sendable {
     private var running: Set<pid_t> = []
     private var threads = 0
 
-    /// A quarter of the machine: checking costs a small part of encoding, and others may work here, too.
-    private static var processes: Int { max(1, min(16, ProcessInfo.processInfo.activeProcessorCount / 4)) }
+    private let processes: Int
 
-    init(level: SegmentChecking, executable: String) {
+    /// Half of the machine: others may work here, too.
+    static var defaultProcesses: Int { max(1, min(16, ProcessInfo.processInfo.activeProcessorCount / 2)) }
+
+    init(level: SegmentChecking, processes: Int, executable: String) {
+        self.processes = processes
         self.level = level
         self.executable = executable
     }
@@ -32,7 +35,7 @@ final class SegmentChecks: @unchecked Sendable {
         guard !isClosed else { return }
         queue.append(Work(request: request, done: done))
         condition.signal()
-        guard threads < Self.processes, threads < queue.count + running.count else { return }
+        guard threads < processes, threads < queue.count + running.count else { return }
         threads += 1
         let thread = Thread { [self] in serve() }
         thread.name = "weft-check"

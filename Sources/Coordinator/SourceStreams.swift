@@ -323,8 +323,7 @@ final class SourceStreams: @unchecked Sendable {
     }
 
     private func settle(_ entry: Entry, _ failure: Failure) {
-        let source = entry.order.source
-        let change = source.changeSincePlanned(isThorough: true)
-        report(entry.order.fence, change.map { .changed($0) } ?? .failed(failure))
+        let (report, fence) = (report, entry.order.fence)
+        entry.order.source.examine { change in report(fence, change.map { .changed($0) } ?? .failed(failure)) }
     }
 }

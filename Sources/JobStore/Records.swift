@@ -83,6 +83,8 @@ package struct AcceptedSegment: Hashable, Sendable {
     package var encodeSeconds: Double
     /// Whatever else the stitcher and the report need of it.
     package var detail: JSONText?
+    /// Its bytes were removed from the spool to free the space. The segment stays done.
+    package var isCleaned = false
 
     package init(
         index: Int, lease: LeaseID, worker: WorkerID, spoolFile: String, bytes: Int64, hash: String, frames: Int,

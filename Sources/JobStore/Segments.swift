@@ -65,6 +65,19 @@ extension JobStore {
             context: "noting segment \(index) of job \(job)")
     }
 
+    /// The job's finished segments stay finished, but their bytes are gone. The spool files are the caller's to remove, after
+    /// this: a file without a row is clean-up, a row without its file is a loss.
+    /// - Returns: how many segments held bytes.
+    @discardableResult
+    package func cleanSegments(of job: JobID) throws(JobStoreError) -> Int {
+        let context = "cleaning the spool of job \(job)"
+        return try database.transaction(context) { () throws(JobStoreError) in
+            try database.run(
+                "UPDATE segments SET spool_file = NULL, bytes = NULL WHERE job = ?1 AND spool_file IS NOT NULL",
+                [.text(job.text)], context: context)
+        }
+    }
+
     /// Every segment of the job, in order, pending ones included.
     /// - Throws: `.missing` where there is no such job.
     package func segments(of job: JobID) throws(JobStoreError) -> [SegmentRecord] {
@@ -101,12 +114,25 @@ extension JobStore {
         of job: JobID, _ body: (SegmentRecord) throws(JobStoreError) -> Void
     ) throws(JobStoreError) {
         try database.run(
-            """
-            SELECT number, lease, node, slot, incarnation, spool_file, bytes, hash, frames, encode_seconds, detail, failure
-            FROM segments WHERE job = ?1 ORDER BY number
-            """, [.text(job.text)], context: "reading segments of job \(job)"
+            "\(Self.selectSegment) WHERE job = ?1 ORDER BY number", [.text(job.text)],
+            context: "reading segments of job \(job)"
         ) { row throws(JobStoreError) in try body(try SegmentRecord(row)) }
     }
+
+    /// One segment, pending where the store has nothing about it.
+    package func segment(_ index: Int, of job: JobID) throws(JobStoreError) -> SegmentRecord {
+        var segment = SegmentRecord.pending(index: index)
+        try database.run(
+            "\(Self.selectSegment) WHERE job = ?1 AND number = ?2", [.text(job.text), Value(index)],
+            context: "reading segment \(index) of job \(job)"
+        ) { row throws(JobStoreError) in segment = try SegmentRecord(row) }
+        return segment
+    }
+
+    private static let selectSegment = """
+        SELECT number, lease, node, slot, incarnation, spool_file, bytes, hash, frames, encode_seconds, detail, failure
+        FROM segments
+        """
 
     private func spoolFile(of index: Int, _ job: JobID, _ context: String) throws(JobStoreError) -> String? {
         var file: String?
@@ -147,11 +173,12 @@ extension SegmentRecord {
             self = .failed(index: index, failure)
             return
         }
-        self = .finished(
-            AcceptedSegment(
-                index: index, lease: LeaseID(row.unsigned(1)),
-                worker: WorkerID(node: row.text(2), slot: row.int(3), incarnation: row.unsigned(4)),
-                spoolFile: row.text(5), bytes: row.integer(6), hash: row.text(7), frames: row.int(8),
-                encodeSeconds: row.real(9), detail: row.optionalText(10).map(JSONText.init(text:))))
+        var accepted = AcceptedSegment(
+            index: index, lease: LeaseID(row.unsigned(1)),
+            worker: WorkerID(node: row.text(2), slot: row.int(3), incarnation: row.unsigned(4)),
+            spoolFile: row.text(5), bytes: row.integer(6), hash: row.text(7), frames: row.int(8),
+            encodeSeconds: row.real(9), detail: row.optionalText(10).map(JSONText.init(text:)))
+        accepted.isCleaned = row.isNull(5)
+        self = .finished(accepted)
     }
 }

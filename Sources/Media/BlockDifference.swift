@@ -50,12 +50,14 @@ package final class BlockDifference {
         let size = try left.checkedSize()
         func buffer(_ format: FrameFormat) throws(MediaError) -> String {
             let code = try format.pixelFormatCode().rawValue
-            return "buffer=video_size=\(size.width)x\(size.height):pix_fmt=\(code):time_base=1/1000:pixel_aspect=1/1"
+            let luma = PictureComparison.takes(format.pixelFormat) ? "extractplanes=y" : "format=gray"
+            return
+                "buffer=video_size=\(size.width)x\(size.height):pix_fmt=\(code):time_base=1/1000:pixel_aspect=1/1,\(luma)"
         }
         let blocks = "\(max(1, size.width / 16)):\(max(1, size.height / 16))"
         let text =
-            "\(try buffer(left)),format=gray[a];\(try buffer(right)),format=gray[b];"
-            + "[a][b]blend=all_mode=difference,scale=\(blocks):flags=area,signalstats,buffersink"
+            "\(try buffer(left))[a];\(try buffer(right))[b];"
+            + "[a][b]blend=all_mode=difference,scale=\(blocks):flags=area,format=gray,buffersink"
         var inputs: UnsafeMutablePointer<AVFilterInOut>?
         var outputs: UnsafeMutablePointer<AVFilterInOut>?
         defer {
@@ -101,8 +103,19 @@ package final class BlockDifference {
         let status = av_buffersink_get_frame(sink, result.frame)
         guard status != weft_averror(EAGAIN) else { return nil }
         try check(status, .filter, "Pictures cannot be compared.", context: sink)
-        return av_dict_get(result.frame.pointee.metadata, "lavfi.signalstats.YMAX", nil, 0)?.pointee.value.flatMap {
-            Double(String(cString: $0))
+        return Self.largest(result.frame)
+    }
+
+    private static func largest(_ frame: UnsafeMutablePointer<AVFrame>) -> Double? {
+        guard let first = frame.pointee.data.0, frame.pointee.width > 0, frame.pointee.linesize.0 > 0 else {
+            return nil
         }
+        let (width, stride) = (Int(frame.pointee.width), Int(frame.pointee.linesize.0))
+        var largest: UInt8 = 0
+        for row in 0..<Int(frame.pointee.height) {
+            let values = UnsafeBufferPointer(start: first + row * stride, count: width)
+            largest = max(largest, values.max() ?? 0)
+        }
+        return Double(largest)
     }
 }

@@ -13,6 +13,22 @@ extension Demuxer {
     /// A path is always given as `file:`, so that a colon in it is never a protocol.
     static func address(_ location: String) -> String { isURL(location) ? location : "file:\(location)" }
 
+    /// How the network is treated: a server that says nothing is left after half a minute, and one that went away and came back
+    /// (a restart) is asked for the rest.
+    static func protocolOptions(_ location: String) -> [(String, String)] {
+        guard isWeb(location) else { return [] }
+        return [("rw_timeout", "30000000"), ("reconnect", "1"), ("reconnect_delay_max", "4")]
+    }
+
+    /// Options for a source that was there before: a server that cannot be reached just now is tried again for some seconds.
+    package static func patience(for location: String) -> [String: String] {
+        isWeb(location) ? ["reconnect_on_network_error": "1"] : [:]
+    }
+
+    private static func isWeb(_ location: String) -> Bool {
+        location.hasPrefix("http://") || location.hasPrefix("https://")
+    }
+
     static func checkFile(_ location: String) throws(MediaError) {
         guard !isURL(location) else { return }
         guard !location.isEmpty else { throw MediaError(.asset, .notFound, "The source has no name.") }
@@ -47,6 +63,9 @@ extension Demuxer {
         var dictionary: OpaquePointer?
         defer { av_dict_free(&dictionary) }
         for (key, value) in options.sorted(by: { $0.key < $1.key }) {
+            try check(av_dict_set(&dictionary, key, value, 0), .resources, "No memory for options.")
+        }
+        for (key, value) in protocolOptions(location) where options[key] == nil {
             try check(av_dict_set(&dictionary, key, value, 0), .resources, "No memory for options.")
         }
         guard let fresh = avformat_alloc_context() else {
@@ -97,7 +116,7 @@ extension Demuxer {
         }
     }
 
-    private static func openFailure(_ location: String, code: Int32, interrupt: InterruptFlag) -> MediaError {
+    static func openFailure(_ location: String, code: Int32, interrupt: InterruptFlag) -> MediaError {
         let log = CodecLog.recentLines(of: nil)
         if interrupt.isInterrupted {
             return MediaError(.cancelled, .cancelled, "Opening \(location) was stopped.", code: code, log: log)
@@ -112,6 +131,12 @@ extension Demuxer {
             return MediaError(.asset, .notFound, "The server has no \(location).", code: code, log: log)
         case weft_averror_http_unauthorized(), weft_averror_http_forbidden():
             return MediaError(.asset, .notPermitted, "The server does not give \(location) away.", code: code, log: log)
+        case weft_averror_http_server():
+            return MediaError(
+                .asset, .timedOut, "The server of \(location) is in trouble.", code: code, log: log)
+        case weft_averror(ECONNREFUSED), weft_averror(EHOSTUNREACH), weft_averror(ENETUNREACH),
+            weft_averror(ECONNRESET):
+            return MediaError(.asset, .timedOut, "The server of \(location) cannot be reached.", code: code, log: log)
         case weft_averror_protocol_not_found():
             return MediaError(
                 .asset, .unsupported, "The protocol of \(location) is not supported.", code: code, log: log)

@@ -21,6 +21,10 @@ package struct OpeningPictures {
     private var held: [Sample] = []
     private var heldBytes = 0
     private var keyframe: (pts: Int64, isClean: Bool)?
+    /// Samples held when the first whole picture after a recovery point should be known.
+    private var patience: Int?
+    /// Twice as many places as pictures are reordered by (H.264 §A.3.1, MaxDpbFrames).
+    private static let reorderLimit = 32
 
     package init() {}
 
@@ -33,7 +37,16 @@ package struct OpeningPictures {
             return
         }
         if let keyframe, sample.isSync || pts >= keyframe.pts { return settle() }
-        if keyframe == nil, sample.isSync { keyframe = (pts, isClean) }
+        // From a recovery point (H.264 §D.2.8) the first whole picture comes some pictures later: that one is waited for.
+        if case .recovery(let frames) = RandomAccessPoint.kind(of: sample), keyframe == nil, sample.isSync {
+            patience = patience ?? held.count + frames + Self.reorderLimit
+        }
+        if let patience, held.count >= patience {
+            settle()
+            self.patience = nil
+            guard !isSettled else { return }
+        }
+        if keyframe == nil, patience == nil, sample.isSync { keyframe = (pts, isClean) }
         held.append(sample)
         heldBytes += sample.size
         if held.count >= Self.sampleLimit || heldBytes >= Self.byteLimit { settle() }
@@ -47,7 +60,8 @@ package struct OpeningPictures {
     }
 
     private mutating func settle() {
-        let candidates = held.filter { !$0.isDiscarded && SampleVisibility.isShown($0) }
+        var visibility = SampleVisibility()
+        let candidates = held.filter { visibility.isShown($0) && !$0.isDiscarded }
             .compactMap { $0.pts ?? $0.dts }.sorted()
         let (shown, bad) =
             Self.decode(held) ?? (Set(candidates.filter { time in keyframe.map { time >= $0.pts } ?? false }), [])

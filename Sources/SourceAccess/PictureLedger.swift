@@ -22,6 +22,7 @@ package struct PictureLedger {
     }
 
     private let segment: Segment
+    private var visibility = SampleVisibility()
     /// Places in decode order of the segment's pictures that have not come out yet.
     private var expected: [Int64: Int] = [:]
     /// Places in decode order of all samples by time, and of those whose pictures came out right.
@@ -53,6 +54,9 @@ package struct PictureLedger {
 
     private func isOwned(_ time: Int64) -> Bool { time >= segment.start && time < segment.end }
 
+    /// The sample that was sent last would make the decoder drop the pictures that wait in it.
+    var dropsWaiting: Bool { visibility.dropsWaiting }
+
     package var hasTrouble: Bool { !troubles.isEmpty }
     /// How many samples were bad.
     package var badSamples: Int { bad.count }
@@ -64,8 +68,8 @@ package struct PictureLedger {
         count += 1
         numbers[time] = count
         if sample.isCorrupt || sample.size == 0 { note(sample, "The container calls the sample damaged.") }
-        if let pts = sample.pts, let dts = sample.dts, pts != dts { decodeOrder = nil }
-        guard !sample.isDiscarded, SampleVisibility.isShown(sample) else {
+        if let pts = sample.pts, pts != sample.dts { decodeOrder = nil }
+        guard visibility.isShown(sample), !sample.isDiscarded else {
             if count == 1 { isFirstHidden = true }
             return
         }

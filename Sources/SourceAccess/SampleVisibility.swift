@@ -1,14 +1,24 @@
 package import Media
 
-/// Whether a sample of the picture track shows a picture of its own.
-package enum SampleVisibility {
-    /// VP8 and VP9 code pictures that are only referred to (alternate reference frames); such a sample is no frame of the film.
+/// Whether a sample of the picture track shows a picture of its own. Ask for every sample of the track in decode order, from the
+/// beginning or from a random access point.
+package struct SampleVisibility: Sendable {
+    private var leading = LeadingPictures()
+
+    package init() {}
+
+    /// The sample asked about last tells decoders to drop the pictures that wait to be shown, and refers to nothing before it.
+    var dropsWaiting: Bool { leading.dropsWaiting }
+
+    /// VP8 and VP9 code pictures that are only referred to (alternate reference frames), and HEVC has leading pictures that nothing
+    /// can decode; such a sample is no frame of the film.
     ///
     /// RFC 6386 §9.1 (show_frame); VP9 Bitstream & Decoding Process Specification §6.2 (show_existing_frame, show_frame).
-    package static func isShown(_ sample: Sample) -> Bool {
+    package mutating func isShown(_ sample: Sample) -> Bool {
         switch sample.format.codecName {
         case "vp8": sample.withUnsafeBytes { $0.first.map { $0 & 0x10 != 0 } ?? false }
-        case "vp9": sample.withUnsafeBytes(isShownVP9)
+        case "vp9": sample.withUnsafeBytes(Self.isShownVP9)
+        case "hevc": leading.isShown(sample)
         default: true
         }
     }

@@ -60,7 +60,7 @@ package final class SegmentDecoder {
     ) throws(Failure) -> [Frame]? {
         guard !isAtEnd else { return nil }
         let sample = try read()
-        let frames = sample.map { decode($0) } ?? finish()
+        let frames = try sample.map { (sample) throws(Failure) in try decode(sample) } ?? finish()
         if try !settle(frames, isEnd: sample == nil, enter: enter) { return [] }
         if sample == nil {
             isAtEnd = true
@@ -69,9 +69,14 @@ package final class SegmentDecoder {
         return frames
     }
 
-    private func decode(_ sample: Sample) -> [Frame] {
+    private func decode(_ sample: Sample) throws(Failure) -> [Frame] {
         var frames: [Frame] = []
         ledger.sent(sample)
+        if ledger.dropsWaiting {
+            // Every picture that can be decoded is a frame of the film, also those that a sequence leaves waiting at its end.
+            try? decoder.finish { (frame) throws(MediaError) in frames.append(frame) }
+            decoder = try Self.open(format, timeBase)
+        }
         do {
             try decoder.decode(sample) { (frame) throws(MediaError) in frames.append(frame) }
             if let words = decoder.complaint { ledger.complained(sample, words) }

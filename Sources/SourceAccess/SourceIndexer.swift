@@ -90,7 +90,7 @@ package struct SourceIndexer {
 
     private func scan(_ demuxer: Demuxer) throws -> SourceIndex {
         let reader = ProgramReader(demuxer, tracks: [track.index], survivesDamage: true)
-        var builder = KeyframeCollector(timeBase: track.timeBase)
+        var builder = KeyframeCollector(track)
         while let item = try reader.next() { builder.add(item) }
         guard var index = builder.finish(origin: .scan) else { throw noPicture() }
         index.bytesRead = demuxer.bytesRead
@@ -140,7 +140,8 @@ package struct SourceIndexer {
             // Where a keyframe turns out to be no clean start, the ones after it are tried.
             for candidate in syncs[cursor...].prefix(4) {
                 guard let keyframe = try readKeyframe(demuxer, at: candidate, isMOV: isMOV) else { return nil }
-                if keyframe.pts > keyframes.last?.pts ?? .min { keyframes.append(keyframe) }
+                let known = reading.tellsDecodeOrderOnly ? keyframe.withoutTimes : keyframe
+                if keyframe.pts > keyframes.last?.pts ?? .min { keyframes.append(known) }
                 if keyframe.kind == .clean || keyframe.kind == .open { break }
             }
         }
@@ -198,11 +199,12 @@ package struct SourceIndexer {
         var end: Int64
         var last: LastPicture
         var undecodable: Int
+        var tellsDecodeOrderOnly: Bool
     }
 
     /// Reads from the first sample until the first owned picture and all that are shown before it are known.
     private func readStart(_ demuxer: Demuxer, isMOV: Bool, first: Demuxer.IndexEntry) throws -> Ends? {
-        var collector = KeyframeCollector(timeBase: track.timeBase)
+        var collector = KeyframeCollector(track)
         var count = 0
         while count < 4_000, let sample = try demuxer.readToEnd() {
             guard sample.track == track.index else { continue }
@@ -216,7 +218,8 @@ package struct SourceIndexer {
         return Ends(
             keyframes: Array(opening.isEmpty ? index.keyframes.keyframes.prefix(1) : opening),
             start: index.keyframes.start,
-            end: index.keyframes.end, last: collector.last, undecodable: index.undecodable)
+            end: index.keyframes.end, last: collector.last, undecodable: index.undecodable,
+            tellsDecodeOrderOnly: collector.tellsDecodeOrderOnly)
     }
 
     /// Reads the last samples for the exact end of the last picture.
@@ -288,6 +291,13 @@ package struct SourceIndexer {
 }
 
 extension Keyframe {
+    /// As it is where only decode times are known: an open group may have leading pictures, and so is no place to enter at.
+    fileprivate var withoutTimes: Keyframe {
+        var keyframe = self
+        if kind == .open { keyframe.kind = .doubtful }
+        return keyframe
+    }
+
     /// All that is decoded before it is shown before it, and nothing from it on needs what is before.
     package var isCleanCut: Bool { leading == 0 && kind.isUsable }
 }
@@ -305,6 +315,7 @@ private struct KeyframeCollector {
     private var isCountingLeading = false
     private var recent = ReorderGauge()
     private var opening = OpeningPictures()
+    private var visibility = SampleVisibility()
     /// Pictures that wait for the opening to be settled.
     private var waiting: [Picture] = []
 
@@ -314,7 +325,13 @@ private struct KeyframeCollector {
         var isOwned: Bool
     }
 
-    init(timeBase: TimeBase) { self.timeBase = timeBase }
+    /// The container gives no times but those of decoding although the codec reorders: which pictures a keyframe leads cannot be seen.
+    private(set) var tellsDecodeOrderOnly: Bool
+
+    init(_ track: Track) {
+        timeBase = track.timeBase
+        tellsDecodeOrderOnly = track.format.reorderDepth > 0
+    }
 
     /// PTS of the earliest owned picture so far.
     var firstOwned: Int64? { start }
@@ -334,6 +351,7 @@ private struct KeyframeCollector {
     mutating func add(_ sample: Sample) {
         defer { ordinal += 1 }
         guard let pts = sample.pts ?? sample.dts else { return }
+        if let pts = sample.pts, pts != sample.dts { tellsDecodeOrderOnly = false }
         if RandomAccessPoint.isStart(sample, isFirst: ordinal == 0) {
             keyframes.append(
                 Keyframe(
@@ -345,7 +363,7 @@ private struct KeyframeCollector {
         }
         recent.add(pts)
         let picture = Picture(
-            pts: pts, duration: sample.duration, isOwned: !sample.isDiscarded && SampleVisibility.isShown(sample))
+            pts: pts, duration: sample.duration, isOwned: visibility.isShown(sample) && !sample.isDiscarded)
         if opening.isSettled { return take(picture) }
         opening.add(sample)
         waiting.append(picture)
@@ -371,6 +389,7 @@ private struct KeyframeCollector {
         opening.finish()
         takeWaiting()
         guard let start, let end = last.end else { return nil }
+        if tellsDecodeOrderOnly { keyframes = keyframes.map(\.withoutTimes) }
         var index = KeyframeIndex(
             timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin)
         index.jumps = jumps

@@ -13,6 +13,8 @@ package final class SourceSession: SegmentSource {
     private let reference: SourceReference
     /// Stops the reading, for good: the session is of no use afterwards.
     package let interrupt: InterruptFlag
+    /// What the source looked like when it was opened.
+    private let opened: (size: Int64, modified: Int64)
     private var demuxer: Demuxer
     private let access: ContainerAccess
     private let wrap: TimestampWrap
@@ -35,7 +37,11 @@ package final class SourceSession: SegmentSource {
     package init(_ reference: SourceReference, interrupt: InterruptFlag) throws(Failure) {
         self.reference = reference
         self.interrupt = interrupt
-        try Self.checkFingerprint(reference)
+        // Before the fingerprint: what changes after this look is noticed by the next.
+        opened =
+            reference.fingerprint.isKnown
+            ? try SourceReference.Fingerprint.glance(at: reference.location, interrupt: interrupt) : (0, 0)
+        try Self.checkFingerprint(reference, interrupt)
         demuxer = try Self.open(reference, interrupt: interrupt)
         guard demuxer.tracks.indices.contains(reference.videoTrack) else {
             throw Failure(.asset, "\(reference.location) has no track \(reference.videoTrack).", exitCode: .badSource)
@@ -49,18 +55,31 @@ package final class SourceSession: SegmentSource {
 
     private static func open(_ reference: SourceReference, interrupt: InterruptFlag) throws(Failure) -> Demuxer {
         do {
-            return try Demuxer(location: reference.location, interrupt: interrupt)
+            return try Demuxer(
+                location: reference.location, options: Demuxer.patience(for: reference.location), interrupt: interrupt)
         } catch {
             throw Failure(error, role: .source)
         }
     }
 
-    private static func checkFingerprint(_ reference: SourceReference) throws(Failure) {
-        guard !reference.location.contains("://") else { return }
-        let found = try SourceReference.Fingerprint.of(path: reference.location)
+    private static func checkFingerprint(_ reference: SourceReference, _ interrupt: InterruptFlag) throws(Failure) {
+        guard reference.fingerprint.isKnown else { return }
+        let found = try SourceReference.Fingerprint.of(reference.location, isPatient: true, interrupt: interrupt)
         guard found.hash == reference.fingerprint.hash, found.size == reference.fingerprint.size else {
             throw Failure(
                 .asset, "\(reference.location) is not the file that was planned: its content differs.",
+                advice: "Leave the source alone while it is exported, then start again.", fault: .source,
+                exitCode: .badSource)
+        }
+    }
+
+    /// Refuses a source that is not as it was when it was opened: a cheap look, for each segment.
+    package func checkUnchanged() throws(Failure) {
+        guard reference.fingerprint.isKnown else { return }
+        let found = try SourceReference.Fingerprint.glance(at: reference.location, interrupt: interrupt)
+        guard found.size == opened.size, found.modified == opened.modified else {
+            throw Failure(
+                .asset, "\(reference.location) changed while it was read.",
                 advice: "Leave the source alone while it is exported, then start again.", fault: .source,
                 exitCode: .badSource)
         }
@@ -236,7 +255,8 @@ package final class SourceSession: SegmentSource {
         if let ordinal, entry.ordinal >= 0, ordinal <= entry.ordinal {
             // It lies ahead: read on.
         } else {
-            demuxer = try Demuxer(location: reference.location, interrupt: interrupt)
+            demuxer = try Demuxer(
+                location: reference.location, options: Demuxer.patience(for: reference.location), interrupt: interrupt)
             demuxer.select(tracks: [reference.videoTrack])
             ordinal = 0
         }

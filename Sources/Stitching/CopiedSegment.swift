@@ -13,12 +13,17 @@ final class CopiedSegment: SegmentContent {
     let damage = SampleTable.Damage()
     private let samples: [Sample]
 
-    /// - Parameter samples: in decode order, each with a presentation time.
-    init(_ samples: [Sample], format: FormatDescription) {
-        self.samples = samples
+    struct Picture {
+        var sample: Sample
+        var isShown: Bool
+    }
+
+    /// - Parameter pictures: in decode order, each with a presentation time.
+    init(_ pictures: [Picture], format: FormatDescription) {
+        samples = pictures.map(\.sample)
         self.format = format
         presentationTimes = samples.compactMap(\.pts)
-        shownTimes = samples.filter { !$0.isDiscarded && SampleVisibility.isShown($0) }.compactMap(\.pts)
+        shownTimes = pictures.filter(\.isShown).compactMap(\.sample.pts)
     }
 
     var count: Int { samples.count }

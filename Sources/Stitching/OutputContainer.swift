@@ -44,29 +44,46 @@ package struct OutputContainer: Sendable {
     ) -> [String: String] {
         // libavformat writes Dolby Vision's configuration record only when told that it may.
         let isDolby = (job.pictureAttachments ?? []).contains { $0.kind == .dolbyVision }
-        let strictness = isDolby ? ["strict": "unofficial"] : [:]
-        guard container.isMovie else { return strictness }
-        var options = [
-            "movflags": "+write_colr" + (job.usesMetadataKeys ? "+use_metadata_tags" : ""),
-            "moov_size": "\(min(Int(Int32.max), indexBytes(job, carriedSamples) * indexScale + enclosedBytes))",
-        ]
-        options["video_track_timescale"] = "\(videoTimeBase(job.timeBase).denominator)"
-        // The movie's own unit rounds edit lists unless it holds every track's (ISO/IEC 14496-12 §8.6.6).
-        options["movie_timescale"] = "\(TimeBase.commonTimescale(of: timeBases.map(\.denominator)) ?? 90_000)"
-        return options.merging(strictness) { own, _ in own }
-    }
-
-    /// An upper bound of `moov`: per picture stts 8, ctts 8, stsz 4, stss 4; per other sample stts 8, stsz 4; a chunk (stsc 12, co64 8)
-    /// for every half second of each track or every sample, whichever is less; and the fixed boxes with their metadata.
-    private func indexBytes(_ job: StitchJob, _ carriedSamples: Int) -> Int {
-        let halfSeconds = Int(max(1, min(1e8, (job.durationSeconds * 2).rounded(.up))))
-        let tracks = 1 + job.carried.count
         let text =
             job.metadata.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 64 }
             + job.trackTags.values.reduce(0) { $0 + $1.reduce(0) { $0 + $1.value.utf8.count + 64 } }
             + job.chapters.reduce(0) { $0 + 512 + ($1.title?.utf8.count ?? 0) * 2 }
-        return max(0, min(1_000_000_000, job.expectedFrames)) * 24 + carriedSamples * 12 + halfSeconds * tracks * 2 * 20
-            + tracks * 4096 + text
-            + 8192
+        let index = Self.indexBytes(
+            frames: job.expectedFrames, seconds: job.durationSeconds, tracks: 1 + job.carried.count,
+            carriedSamples: carriedSamples, text: text)
+        return options(
+            timeBase: job.timeBase, indexBytes: index * indexScale + enclosedBytes, timeBases: timeBases,
+            flags: job.usesMetadataKeys ? "+use_metadata_tags" : "", more: isDolby ? ["strict": "unofficial"] : [:])
+    }
+
+    /// libavformat's options for a file of one picture track and nothing else.
+    func options(timeBase: TimeBase, frames: Int, seconds: Double, indexScale: Int) -> [String: String] {
+        let index = Self.indexBytes(frames: frames, seconds: seconds, tracks: 1, carriedSamples: 0, text: 0)
+        return options(
+            timeBase: timeBase, indexBytes: index * indexScale, timeBases: [videoTimeBase(timeBase)], flags: "",
+            more: [:])
+    }
+
+    private func options(
+        timeBase: TimeBase, indexBytes: Int, timeBases: [TimeBase], flags: String, more: [String: String]
+    ) -> [String: String] {
+        guard container.isMovie else { return more }
+        var options = more
+        options["movflags"] = "+write_colr" + flags
+        options["moov_size"] = "\(min(Int(Int32.max), indexBytes))"
+        options["video_track_timescale"] = "\(videoTimeBase(timeBase).denominator)"
+        // The movie's own unit rounds edit lists unless it holds every track's (ISO/IEC 14496-12 §8.6.6).
+        options["movie_timescale"] = "\(TimeBase.commonTimescale(of: timeBases.map(\.denominator)) ?? 90_000)"
+        return options
+    }
+
+    /// An upper bound of `moov`: per picture stts 8, ctts 8, stsz 4, stss 4; per other sample stts 8, stsz 4; a chunk (stsc 12, co64 8)
+    /// for every half second of each track or every sample, whichever is less; and the fixed boxes with their metadata.
+    private static func indexBytes(
+        frames: Int, seconds: Double, tracks: Int, carriedSamples: Int, text: Int
+    ) -> Int {
+        let halfSeconds = Int(max(1, min(1e8, (seconds * 2).rounded(.up))))
+        return max(0, min(1_000_000_000, frames)) * 24 + carriedSamples * 12 + halfSeconds * tracks * 2 * 20
+            + tracks * 4096 + text + 8192
     }
 }

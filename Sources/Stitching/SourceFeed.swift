@@ -27,6 +27,8 @@ final class SourceFeed {
         var front = Int64.min
         /// Sparse tracks (subtitles) do not hold the others up.
         let isDense: Bool
+        /// The source's samples in the exported range.
+        var read = CarriedTally.Extent()
 
         init(
             track: Track, offset: Int64, transcoder: AudioTranscoder?, text: SubtitleTranscoder?, cues: CueRange?
@@ -55,7 +57,8 @@ final class SourceFeed {
     private var pictureTimes: [Int64] = []
     private var videoFront = Int64.min
     /// The picture's samples in decode order, kept where the picture is copied.
-    private var pictures: [Sample] = []
+    private var pictures: [CopiedSegment.Picture] = []
+    private var visibility = SampleVisibility()
     private let copiesPicture: Bool
     private let pictureRange: PictureRange
     /// What is to be said about reading the source.
@@ -171,6 +174,18 @@ final class SourceFeed {
         return front(lane: lane)
     }
 
+    /// What the lane promises, once all is read; without what was written.
+    func tally(ofLane index: Int) -> CarriedTally {
+        let lane = lanes[index]
+        var tally = CarriedTally(
+            track: lane.track.index, mediaType: lane.track.mediaType, codec: format(ofLane: index).codecName,
+            isCopy: lane.transcoder == nil && lane.text == nil)
+        tally.read = lane.read
+        tally.hasKnownGaps =
+            lane.transcoder?.damage(of: lane.track).isEmpty == false || lane.text?.losses.isEmpty == false
+        return tally
+    }
+
     /// What converting subtitles has cost.
     var textLosses: [String] { lanes.flatMap { $0.text?.losses ?? [] } }
     var textWarnings: [String] { lanes.flatMap { $0.text?.warnings ?? [] } }
@@ -207,14 +222,14 @@ final class SourceFeed {
     /// The picture's samples shown in `range`, for a plan that cuts only where decode order and presentation order agree; to be
     /// asked for after `pictureTimes(below:)`.
     func copiedSegment(in range: Range<Int64>) -> CopiedSegment {
-        var taken: [Sample] = []
-        var kept: [Sample] = []
-        for sample in pictures {
-            guard let pts = sample.pts, pts < range.upperBound else {
-                kept.append(sample)
+        var taken: [CopiedSegment.Picture] = []
+        var kept: [CopiedSegment.Picture] = []
+        for picture in pictures {
+            guard let pts = picture.sample.pts, pts < range.upperBound else {
+                kept.append(picture)
                 continue
             }
-            if pts >= range.lowerBound || sample.isDiscarded { taken.append(sample) }
+            if pts >= range.lowerBound || picture.sample.isDiscarded { taken.append(picture) }
         }
         pictures = kept
         return CopiedSegment(taken, format: videoTrack.format)
@@ -302,15 +317,15 @@ final class SourceFeed {
         videoFront = max(videoFront, dts)
         front = max(front, dts.nanoseconds(in: sample.timeBase))
         guard let pts = sample.pts ?? sample.dts else { return }
+        let isShown = visibility.isShown(sample) && !sample.isDiscarded
         // What is outside the exported range would only wait in memory.
         if let end = pictureRange.end, pts >= end { return }
         guard pts >= pictureRange.start || (sample.isDiscarded && dts >= pictureRange.preRoll) else { return }
         if copiesPicture {
-            pictures.append(
-                sample.retimed(
-                    pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase))
+            let placed = sample.retimed(pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase)
+            pictures.append(CopiedSegment.Picture(sample: placed, isShown: isShown))
         }
-        if !sample.isDiscarded, SampleVisibility.isShown(sample) { pictureTimes.append(pts) }
+        if isShown { pictureTimes.append(pts) }
     }
 
     private func carry(_ sample: Sample, _ lane: Lane) throws(Failure) {
@@ -331,6 +346,7 @@ final class SourceFeed {
         let pts = Self.place(told, sample.duration, before: following, after: lane.soundEnd)
         lane.soundEnd = pts &+ sample.duration
         let dts = (sample.dts ?? told) &+ (pts &- told)
+        note(sample, at: pts, lane)
         if let transcoder = lane.transcoder {
             let placed = sample.retimed(pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase)
             try transcoder.encode(placed, origin: lane.offset) { lane.queue.append($0) }
@@ -349,6 +365,18 @@ final class SourceFeed {
         if let cues = lane.cues { rebased = cues.clipped(rebased) }
         guard let text = lane.text else { return lane.queue.append(rebased) }
         try text.convert(rebased) { lane.queue.append($0) }
+    }
+
+    /// Counts what of the sample lies in the exported range.
+    private func note(_ sample: Sample, at pts: Int64, _ lane: Lane) {
+        guard lane.track.mediaType != .subtitle || !sample.isBlankCue else { return }
+        let origin = lane.offset.nanoseconds(in: lane.track.timeBase)
+        let begin = pts.nanoseconds(in: sample.timeBase)
+        let start = max(begin, range.start ?? begin)
+        let end = min(begin &+ max(0, sample.duration).nanoseconds(in: sample.timeBase), range.end ?? .max)
+        if let limit = range.end, start >= limit { return }
+        if let limit = range.start, end <= limit { return }
+        lane.read.add(from: start &- origin, lasting: max(0, end &- start))
     }
 
     /// A packet that comes late although the one after it leaves no room for it belongs where the sound before it ended:

@@ -48,6 +48,19 @@ package final class SpooledSegment: SegmentContent {
         guard offset == payload else { throw Self.damaged(path) }
     }
 
+    /// A spool file that came over a connection.
+    package convenience init(receivedAt path: String, index: Int, expectedHash: String) throws(Failure) {
+        do {
+            try self.init(path: path, index: index, expectedHash: expectedHash)
+        } catch {
+            guard error.code == SpoolDamage.code else { throw error }
+            throw Failure(
+                .storage, "Segment \(index) is altered: its bytes are not those that were accepted.",
+                advice: "`weft retry` it with --segment \(index); check the coordinator's disk if it repeats.",
+                fault: .environment, code: SpoolDamage.code, exitCode: .ioError)
+        }
+    }
+
     deinit { close(descriptor) }
 
     package var count: Int { table.entries.count }

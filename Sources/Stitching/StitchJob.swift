@@ -2,6 +2,7 @@ package import ClusterProtocol
 package import Media
 package import MediaTime
 package import SegmentPlan
+package import SourceAccess
 
 /// What the stitch is told: where the output goes, what it is made of, and the one origin of its time line.
 package struct StitchJob: Sendable {
@@ -73,7 +74,7 @@ package struct StitchJob: Sendable {
 }
 
 extension StitchJob {
-    func tags(of track: Track) -> Metadata { trackTags[track.index] ?? track.metadata }
+    package func tags(of track: Track) -> Metadata { trackTags[track.index] ?? track.metadata }
 
     /// Length of the exported picture in seconds, for estimates only.
     var durationSeconds: Double {
@@ -144,6 +145,8 @@ package struct StitchResult: Sendable {
     package var videoTimeBase = TimeBase.milliseconds
     package var warnings: [String] = []
     package var losses: [String] = []
+    /// What each track beside the picture promises, in the order of the file.
+    package var carried: [CarriedTally] = []
     /// The index did not fit its reserved space (or the depth was short) and the file was written again.
     package var wasRewritten = false
 }

@@ -109,11 +109,13 @@ private final class StitchPass {
     private let attempt: Stitcher.Attempt
     private let interrupt: InterruptFlag
     private var muxer: Muxer?
-    private var timeline: DecodeTimeline
+    /// Places by which decode order runs ahead.
+    private var depth: Int
+    private var times: PictureTimes?
     private var video = VideoLane()
     private var lanes: [Int] = []
-    /// Lanes whose first sample is written.
-    private var started: Set<Int> = []
+    /// What is written of each lane.
+    private var written: [CarriedTally.Extent] = []
     /// Priming of the tracks that start late, by number in the file.
     private var lateTracks: [Int: Int64] = [:]
     private var result = StitchResult()
@@ -126,11 +128,7 @@ private final class StitchPass {
     private struct VideoLane {
         var track = 0
         var timeBase = TimeBase.milliseconds
-        /// Added to output times of each lane, in its own unit.
-        var shift: Int64 = 0
         var format: FormatDescription?
-        var lastDecodeTime: Int64?
-        var lastPresentationTime: Int64?
     }
 
     init(_ job: StitchJob, _ attempt: Stitcher.Attempt, interrupt: InterruptFlag) throws(Failure) {
@@ -139,7 +137,7 @@ private final class StitchPass {
         self.interrupt = interrupt
         container = OutputContainer(job.container)
         feed = try SourceFeed(job, interrupt: interrupt)
-        timeline = DecodeTimeline(depth: attempt.reorderDepth)
+        depth = attempt.reorderDepth
         account = try DamageAccount(job)
         witness = job.reference.map { DamageWitness($0, interrupt: interrupt) }
     }
@@ -162,8 +160,7 @@ private final class StitchPass {
             try compare(spooled, with: source, segment)
             if muxer == nil {
                 // Some encoders announce no depth: the first segment shows it, as every segment is encoded alike.
-                let depth = max(attempt.reorderDepth, DecodeTimeline.depth(of: spooled.presentationTimes))
-                timeline = DecodeTimeline(depth: depth)
+                depth = max(attempt.reorderDepth, DecodeTimeline.depth(of: spooled.presentationTimes))
                 try start(with: spooled)
             }
             try write(spooled, segment, mixing: supply?.mixing ?? .refused)
@@ -301,13 +298,15 @@ private final class StitchPass {
                         disposition: track.disposition, attachments: track.attachments,
                         averageFrameRate: track.mediaType == .video ? track.averageFrameRate : nil, codecTag: tag))
             }
+            written = Array(repeating: CarriedTally.Extent(), count: lanes.count)
             let enclosures = try Enclosures(job, feed: feed, muxer: muxer)
             try muxer.set(metadata: job.metadata)
             try muxer.set(chapters: job.chapters)
             try muxer.writeHeader()
             try enclosures.writePictures(muxer)
             video.timeBase = try muxer.timeBase(ofTrack: video.track)
-            video.shift = try shift.ticks(in: video.timeBase)
+            times = try PictureTimes(
+                source: job.timeBase, unit: video.timeBase, origin: job.origin, shift: shift, depth: depth)
             result.videoTimeBase = video.timeBase
             self.muxer = muxer
         } catch let error as MediaError {
@@ -339,12 +338,11 @@ private final class StitchPass {
     private func shift(_ first: any SegmentContent) throws -> MediaTime {
         guard !container.holdsNegativeTimes else { return .zero }
         var earliest = MediaTime.zero
-        if container.storesDecodeTimes {
-            var timeline = timeline
-            if let time = try timeline.decodeTimes(for: first.presentationTimes).first {
-                let relative = try MediaTime(ticks: time, in: job.timeBase).subtracting(job.origin)
-                earliest = min(earliest, relative)
-            }
+        if container.storesDecodeTimes,
+            let time = try PictureTimes.firstDecodeTime(
+                of: first.presentationTimes, in: job.timeBase, origin: job.origin, depth: depth)
+        {
+            earliest = min(earliest, time)
         }
         let horizon = job.origin.nanoseconds &+ 2_000_000_000
         for lane in 0..<feed.laneCount {
@@ -372,23 +370,15 @@ private final class StitchPass {
         guard let muxer, let format = video.format else { return }
         try check(spooled.format, of: segment, follows: format, mixing)
         do {
-            let origin = try job.origin.ticks(in: job.timeBase)
-            var presentation: [Int64] = []
-            presentation.reserveCapacity(spooled.count)
-            for time in spooled.presentationTimes {
-                presentation.append(try job.timeBase.rescale(time &- origin, to: video.timeBase) &+ video.shift)
-            }
-            try separate(&presentation, spooled.presentationTimes)
-            let decode = try timeline.decodeTimes(for: presentation)
-            let durations = try Self.durations(
-                presentation, last: job.timeBase.rescale(segment.end &- origin, to: video.timeBase) &+ video.shift)
+            guard let placed = try times?.place(spooled.presentationTimes, until: segment.end) else { return }
+            noteMoves()
             for index in 0..<spooled.count {
                 if interrupt.isInterrupted { throw Failure.interrupted }
-                let time = decode[index].nanoseconds(in: video.timeBase)
+                let time = placed.decode[index].nanoseconds(in: video.timeBase)
                 try writeCarried(before: container.interleavePoint(time), sparseBefore: time)
                 let sample = try spooled.sample(
-                    index, pts: presentation[index], dts: decode[index], duration: durations[index],
-                    timeBase: video.timeBase)
+                    index, pts: placed.presentation[index], dts: placed.decode[index],
+                    duration: placed.durations[index], timeBase: video.timeBase)
                 // At each segment, so that going back to the first ones' sets works, too.
                 let carried = attempt.mixesFormats && index == 0 ? try sample.carryingParameterSets() : sample
                 carried.withUnsafeBytes { hash.update($0) }
@@ -424,40 +414,14 @@ private final class StitchPass {
         }
     }
 
-    /// Frames that fall on one tick of a coarser container are moved to neighbouring ticks, and the loss is named.
-    private func separate(_ times: inout [Int64], _ source: [Int64]) throws(Failure) {
-        let order = times.indices.sorted { source[$0] < source[$1] }
-        var last = video.lastPresentationTime
-        var moved = 0
-        var largest: Int64 = 0
-        for index in order {
-            if let last, times[index] <= last {
-                largest = max(largest, last + 1 - times[index])
-                times[index] = last + 1
-                moved += 1
-            }
-            last = times[index]
-        }
-        video.lastPresentationTime = last
-        guard moved > 0 else { return }
-        if let move = try? MediaTime(ticks: largest, in: video.timeBase) {
-            result.largestMove = max(result.largestMove, move)
-        }
+    /// Frames that fall on one tick of a coarser container are moved to neighbouring ticks; that is named.
+    private func noteMoves() {
+        guard let move = times?.largestMove, move > .zero else { return }
+        result.largestMove = move
         let loss =
             "Some frames are closer together than \(job.container) can tell apart (1/\(video.timeBase.denominator) s); "
             + "they were moved by that much. MP4 or MOV keep them."
         if !result.losses.contains(loss) { result.losses.append(loss) }
-    }
-
-    /// Each picture lasts until the next one in presentation order; the segment's last until the segment's end.
-    private static func durations(_ times: [Int64], last end: Int64) -> [Int64] {
-        let order = times.indices.sorted { times[$0] < times[$1] }
-        var durations = [Int64](repeating: 1, count: times.count)
-        for (position, index) in order.enumerated() {
-            let following = position + 1 < order.count ? times[order[position + 1]] : end
-            durations[index] = max(1, following &- times[index])
-        }
-        return durations
     }
 
     /// - Parameter sparseLimit: of subtitles and data. libavformat ends a movie's cue as soon as another track has passed its end, and
@@ -481,13 +445,23 @@ private final class StitchPass {
                 }
             }
             guard let best, let sample = feed.pop(lane: best.lane) else { return }
-            if started.insert(best.lane).inserted { noteStart(of: sample, track: lanes[best.lane]) }
+            if written[best.lane].count == 0 { noteStart(of: sample, track: lanes[best.lane]) }
+            tally(sample, lane: best.lane)
             do {
                 try muxer.write(try shifted(sample), track: lanes[best.lane])
             } catch {
                 throw Failure(error, role: .output)
             }
         }
+    }
+
+    private func tally(_ sample: Sample, lane: Int) {
+        guard let pts = sample.pts, feed.track(ofLane: lane).mediaType != .subtitle || !sample.isBlankCue else {
+            return
+        }
+        written[lane].add(
+            from: pts.nanoseconds(in: sample.timeBase),
+            lasting: max(0, sample.duration).nanoseconds(in: sample.timeBase))
     }
 
     /// A movie's track that starts late and with priming needs an edit list that libavformat does not write.
@@ -542,6 +516,11 @@ private final class StitchPass {
                 "\(result.dropped) source pictures cannot be decoded and are not in the output; `damage` says where.")
         }
         result.losses += feed.textLosses
+        result.carried = lanes.indices.map { lane in
+            var tally = feed.tally(ofLane: lane)
+            tally.written = written[lane]
+            return tally
+        }
         result.warnings += feed.textWarnings
         for range in feed.damagedSound { try account.add(range) }
         try account.check(pictures: result.sourceFrames + result.dropped)

@@ -1,10 +1,11 @@
 package import ClusterProtocol
 package import Media
 package import MediaTime
-internal import SourceAccess
+package import SourceAccess
 
 /// The proof an export runs on its temporary file before it says "done": every source picture is in the output once, at its own
-/// time. The output is demuxed, not decoded; memory does not grow with its length.
+/// time, and every track that was to travel beside it is there and lasts as long. The output is demuxed, not decoded; memory
+/// does not grow with its length.
 ///
 /// A time may be off by half a tick of the coarser of the two time bases, which is what rounding to it costs.
 package struct ExportProof {
@@ -13,6 +14,8 @@ package struct ExportProof {
     private let origin: MediaTime
     private let shift: MediaTime
     private let slack: MediaTime
+    private let carried: [CarriedTally]
+    private let marks: PromisedMarks?
     private let interrupt: InterruptFlag
 
     /// - Parameters:
@@ -21,15 +24,19 @@ package struct ExportProof {
     ///   - origin: source time that is zero in the output.
     ///   - shift: added to every output time, where the container holds nothing negative.
     ///   - slack: by how much pictures were moved, knowingly, because the container cannot tell their times apart.
+    ///   - carried: what each track beside the picture promises, in the order of the file.
+    ///   - marks: what is promised beside the tracks.
     package init(
         output: String, timeBase: TimeBase, origin: MediaTime, shift: MediaTime, slack: MediaTime = .zero,
-        interrupt: InterruptFlag = InterruptFlag()
+        carried: [CarriedTally] = [], marks: PromisedMarks? = nil, interrupt: InterruptFlag = InterruptFlag()
     ) {
         self.output = output
         self.timeBase = timeBase
         self.origin = origin
         self.shift = shift
         self.slack = slack
+        self.carried = carried
+        self.marks = marks
         self.interrupt = interrupt
     }
 
@@ -52,8 +59,9 @@ package struct ExportProof {
             var demuxer = try Demuxer(location: output, interrupt: interrupt, probe: .header)
             if demuxer.tracks.isEmpty { demuxer = try Demuxer(location: output, interrupt: interrupt) }
             let track = try PictureTrack.find(in: demuxer.tracks, of: output)
-            demuxer.select(tracks: [track.index])
-            return try compare(demuxer, track, segmentCount: segmentCount, expected: expected)
+            var verdict = try compare(demuxer, track, segmentCount: segmentCount, expected: expected)
+            verdict.proof.lacking = marks?.lacking(in: demuxer) ?? []
+            return verdict
         } catch let failure as Failure {
             throw failure
         } catch let error as MediaError {
@@ -87,12 +95,19 @@ package struct ExportProof {
         var order = DecodeOrderCheck(isStored: !demuxer.isMatroska)
         var window = PresentationWindow()
         var untimed = 0
+        var visibility = SampleVisibility()
+        var others = CarriedTracksCheck(
+            carried, in: demuxer.tracks, film: track.index, shift: shift, isTransportStream: access.isDiscontinuous)
+        demuxer.select(tracks: Set([track.index] + others.tracks))
         while let sample = try demuxer.readSample() {
-            guard sample.track == track.index else { continue }
+            guard sample.track == track.index else {
+                others.add(sample)
+                continue
+            }
             let times = unroller.times(dts: sample.dts, pts: sample.pts)
             order.add(
                 sample.retimed(pts: times.pts, dts: times.dts, duration: sample.duration, timeBase: sample.timeBase))
-            guard !sample.isDiscarded, SampleVisibility.isShown(sample) else { continue }
+            guard visibility.isShown(sample), !sample.isDiscarded else { continue }
             guard let pts = times.pts else {
                 untimed += 1
                 continue
@@ -106,7 +121,10 @@ package struct ExportProof {
 
         var complaints = order.complaints
         if untimed > 0 { complaints.append("\(untimed) samples of the output have no presentation time.") }
-        return verdict(comparison, clock, untimed: untimed, complaints: complaints)
+        let tracks = others.verdict()
+        var verdict = verdict(comparison, clock, untimed: untimed, complaints: complaints + tracks.complaints)
+        verdict.proof.tracks = tracks.tracks
+        return verdict
     }
 
     private func verdict(
@@ -121,10 +139,11 @@ package struct ExportProof {
         say(comparison.missing, "are missing")
         say(comparison.surplus, "are there twice or belong nowhere")
         say(comparison.moved, "have a wrong time")
-        let proof = JobReport.Proof(
+        var proof = JobReport.Proof(
             pass: complaints.isEmpty, sourceFrames: comparison.expected, outputFrames: comparison.found + untimed,
             missing: comparison.missing.count, duplicated: comparison.surplus.count,
             maxPTSError: clock.seconds(comparison.largestError))
+        proof.complaints = complaints
         return Verdict(proof: proof, complaints: complaints)
     }
 }

@@ -31,6 +31,7 @@ struct TrackScan {
     }
 
     private var opening = OpeningPictures()
+    private var visibility = SampleVisibility()
 
     init(track: Track, storesDecodeTimes: Bool) {
         self.track = track
@@ -56,7 +57,7 @@ struct TrackScan {
             guard !sample.isDiscarded else { return discarded += 1 }
             sound.add(sample, pts: pts)
         case .subtitle:
-            guard !Self.isBlank(sample) else { return }
+            guard !sample.isBlankCue else { return }
             cues.append(Cue(start: pts, duration: sample.duration, text: CaptionText.plain(sample)))
         default: break
         }
@@ -66,23 +67,16 @@ struct TrackScan {
     }
 
     private mutating func isShown(_ sample: Sample) -> Bool {
+        let isVisible = visibility.isShown(sample)
         if sample.isDiscarded {
             discarded += 1
             return false
         }
-        if !SampleVisibility.isShown(sample) {
+        if !isVisible {
             hidden += 1
             return false
         }
         return true
-    }
-
-    /// Timed text in MP4 fills the time between two captions with empty samples (3GPP TS 26.245 §5.17).
-    private static func isBlank(_ sample: Sample) -> Bool {
-        switch sample.format.codecName {
-        case "mov_text": sample.size <= 2
-        default: sample.size == 0
-        }
     }
 
     private static func isFalse(_ sample: Sample) -> Bool {

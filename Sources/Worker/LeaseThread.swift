@@ -108,6 +108,12 @@ final class LeaseThread: @unchecked Sendable {
     private func open(_ source: SourceReference, for run: LeaseRun) throws(Failure) -> SourceSession {
         if let session, held.withLock({ $0 == source }) {
             run.isReading(under: session.interrupt)
+            do throws(Failure) {
+                try session.checkUnchanged()
+            } catch {
+                close()
+                throw error
+            }
             return session
         }
         close()

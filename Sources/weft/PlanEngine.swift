@@ -1,4 +1,5 @@
 internal import ClusterProtocol
+internal import Coordinator
 internal import Media
 internal import MediaTime
 internal import SegmentPlan
@@ -13,22 +14,49 @@ extension SourceEngine {
     private static func makePlan(_ request: PlanRequest) throws(Failure) -> PlanReport {
         let interrupt = InterruptFlag()
         let track = try pictureTrack(of: request.source, interrupt: interrupt)
+        let settings = request.settings
         let indexer = SourceIndexer(
-            location: request.source, track: track, target: request.segmentDuration, interrupt: interrupt)
+            location: request.source, track: track, target: settings.segmentDuration, interrupt: interrupt)
         let index = try indexer.makeIndex()
         do {
             let timeBase = index.keyframes.timeBase
             let plan = try SegmentPlan.make(
-                index: index.keyframes, target: request.segmentDuration ?? SegmentPlan.defaultTarget,
-                start: request.start.map { try index.keyframes.start &+ $0.ticks(in: timeBase) },
-                end: request.end.map { try index.keyframes.start &+ $0.ticks(in: timeBase) })
-            return try report(request.source, track: track, index: index, plan: plan)
+                index: index.keyframes, target: settings.segmentDuration ?? SegmentPlan.defaultTarget,
+                start: settings.start.map { try index.keyframes.start &+ $0.ticks(in: timeBase) },
+                end: settings.end.map { try index.keyframes.start &+ $0.ticks(in: timeBase) })
+            var report = try report(request.source, track: track, index: index, plan: plan)
+            try addCarriage(to: &report, request, index, interrupt)
+            return report
         } catch let error as SegmentPlanError {
             throw Failure(planning: error, request.source)
+        } catch let failure as Failure {
+            throw failure
         } catch {
             throw Failure(
                 .timing, "The times of \(request.source) cannot be planned with: \(error).", exitCode: .badSource)
         }
+    }
+
+    /// What the export itself decides.
+    /// - Throws: what would stop an export to a destination that somebody named.
+    private static func addCarriage(
+        to report: inout PlanReport, _ request: PlanRequest, _ index: SourceIndex, _ interrupt: InterruptFlag
+    ) throws {
+        let order = ExportOrder(
+            source: request.source, destination: request.destination, settings: request.settings,
+            stated: request.stated, stateDirectory: "", executable: "")
+        var planned: [Segment]?
+        do throws(Failure) {
+            let preview = try ExportPreview(order, index: index, interrupt: interrupt)
+            report.target = preview.container
+            (report.carried, report.losses, report.warnings) = (preview.carried, preview.losses, preview.warnings)
+            if request.isTargeted { planned = preview.segments }
+        } catch {
+            guard !request.isTargeted else { throw error }
+            let name = request.destination.split(separator: ".").last.map { ".\($0)" } ?? ""
+            report.warnings.append("An export to \(name) with these options would be refused: \(error.message)")
+        }
+        if let planned { report.segments = try segments(planned, index.keyframes.timeBase) }
     }
 
     private static func pictureTrack(of source: String, interrupt: InterruptFlag) throws(Failure) -> Track {
@@ -60,13 +88,17 @@ extension SourceEngine {
             index: index.keyframes.origin.rawValue, keyframes: index.syncSampleCount,
             bytesRead: index.bytesRead, sourceBytes: index.bytesTotal > 0 ? index.bytesTotal : nil,
             duration: try time(last).subtracting(time(first)),
-            segments: try plan.segments.map { segment in
-                PlanReport.Segment(
-                    index: segment.index, start: try time(segment.start), end: try time(segment.end),
-                    keyframePts: try time(segment.keyframe.pts), leading: segment.keyframe.leading,
-                    entryPts: segment.entry == segment.keyframe ? nil : try time(segment.entry.pts))
-            },
-            warnings: warnings)
+            segments: try segments(plan.segments, unit), warnings: warnings, target: nil, carried: [], losses: [])
+    }
+
+    private static func segments(_ segments: [Segment], _ unit: TimeBase) throws -> [PlanReport.Segment] {
+        func time(_ ticks: Int64) throws -> MediaTime { try MediaTime(ticks: ticks, in: unit) }
+        return try segments.map { segment in
+            PlanReport.Segment(
+                index: segment.index, start: try time(segment.start), end: try time(segment.end),
+                keyframePts: try time(segment.keyframe.pts), leading: segment.keyframe.leading,
+                entryPts: segment.entry == segment.keyframe ? nil : try time(segment.entry.pts))
+        }
     }
 }
 

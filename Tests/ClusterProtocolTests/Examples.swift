@@ -121,6 +121,7 @@ enum Examples {
                 request: 1, settings: settings(), source: "/a.mp4", destination: "/b.mp4", priority: 5, overwrite: true)
         ),
         .query(Query(request: 2, subject: .events, job: "job-1", after: 77, follow: true)),
+        .query(Query(request: 4, subject: .samples, job: "job-1", segment: 3, offset: 1 << 20)),
         .control(
             Control(
                 request: 3, action: .retry, target: "job-1", segments: [4, 5], settings: settings(), node: "node-a")),
@@ -135,6 +136,14 @@ enum Examples {
         .events(Rows(request: 2, rows: [EventReport(id: 9, time: 1e9, kind: "leased", job: "job-1", detail: "…")])),
         .failure(RequestFailed(request: 2, failure: failure)),
     ]
+
+    /// With its payload.
+    static let samples = (
+        ClientReply.samples(
+            SpooledBytes(
+                request: 4, segment: 3, offset: 1 << 20, size: 1_100_000, hash: "00112233445566778899aabbccddeeff",
+                timeBase: .mpeg, start: 900_900, end: 1_801_800)), [1_100_000 - (1 << 20)]
+    )
 
     static func job() -> JobReport {
         var job = JobReport(
@@ -159,5 +168,6 @@ enum Examples {
             + coordinator.map { (try MessageCodec.encode($0.0, payload: $0.1), $0.1) }
             + request.map { (try MessageCodec.encode($0), []) }
             + reply.map { (try MessageCodec.encode($0), []) }
+            + [(try MessageCodec.encode(samples.0, payload: samples.1), samples.1)]
     }
 }

@@ -34,6 +34,17 @@ import Testing
         #expect(back == message)
     }
 
+    @Test("Spooled bytes come back as they went; bytes beyond the end of the file are refused")
+    func samplesRoundTrip() throws {
+        let (message, payload) = Examples.samples
+        let header = try MessageCodec.encode(message, payload: payload)
+        let back: ClientReply = try decode(header, payload)
+        #expect(back == message)
+        for wrong in [[], [0], [payload[0] + 1], [1, 1]] {
+            #expect(throws: ProtocolError.self) { let _: ClientReply = try decode(header, wrong) }
+        }
+    }
+
     @Test("A header is flat JSON with version and type")
     func headerForm() throws {
         let header = try MessageCodec.encode(WorkerMessage.heartbeat(Heartbeat(lease: Examples.lease)))

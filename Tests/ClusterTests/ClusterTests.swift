@@ -197,12 +197,6 @@ struct ClusterTests {
         #expect(workshop.leftovers.isEmpty && workshop.jobs.isEmpty)
     }
 
-    @Test("A URL is not resumed: nothing tells that it is still the same")
-    func resumedURL() throws {
-        let ending = try RunningExport.run(workshop, from: "http://127.0.0.1:9/film.mp4", to: "out.mp4", ["--resume"])
-        #expect(ending.code == 64 && ending.words.contains("cannot be resumed"), "\(ending.words)")
-    }
-
     /// One file altered, one cut off, one gone.
     private func damageSpool() throws {
         let files = workshop.spooled

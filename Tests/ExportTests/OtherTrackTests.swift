@@ -47,6 +47,14 @@ struct OtherTrackTests {
         return path
     }
 
+    /// What the tests look at of `weft plan --json`.
+    private struct Plan: Decodable {
+        struct Segment: Decodable { var index: Int }
+        var segments: [Segment]
+        var carried: [Report.Carried]
+        var losses: [String]
+    }
+
     private static func ffmpeg(_ arguments: [String]) throws {
         let outcome = try Program.run("ffmpeg", ["-v", "error", "-y"] + arguments)
         try #require(outcome.status == 0, "\(outcome.errors)")
@@ -91,6 +99,21 @@ struct OtherTrackTests {
         #expect(report.losses.contains { $0.contains("some.ttf") })
         // A movie holds a cover or tags of any name, not both as libavformat writes them.
         #expect(report.losses.contains { $0.lowercased().contains("director") })
+        #expect(
+            report.carried.map(\.description) == [
+                "video 0: h264, encoded", "audio 1: flac → aac, encoded", "audio 2: flac → aac, encoded",
+                "subtitle 3: subrip → mov_text, converted", "subtitle 4: subrip → mov_text, converted",
+                "cover 6: mjpeg, copied", "chapters ×2: , copied", "timecode: tag → time code track, converted",
+                "tags ×1: , copied",
+            ])
+        #expect(report.proof.tracks.map(\.kind) == ["audio", "audio", "subtitle", "subtitle"])
+        #expect(report.proof.tracks.allSatisfy { $0.pass && $0.output_samples >= 3 })
+        let planned = try Program.run(
+            Program.weft,
+            ["plan", film, workplace.file("film.mp4"), "--json", "--audio", "aac", "--segment-duration", "2"])
+        let plan = try JSONDecoder().decode(Plan.self, from: planned.output)
+        #expect(plan.carried.map(\.description) == report.carried.map(\.description))
+        #expect(plan.losses == report.losses && plan.segments.count == 3)
         let movie = workplace.file("film.mp4")
         let packets = try probe(movie, "packet=pts_time,duration_time,size", ["-select_streams", "s:0"])
         #expect(
@@ -188,6 +211,8 @@ struct OtherTrackTests {
                 == ["0.500000|1.000000", "1.500000|0.500000", "4.001000|1.336000"])
         let (refused, words) = try workplace.export(film, "strict.webm", options + ["--strict"])
         #expect(refused == nil && words.contains("exit 1") && words.contains("--strict"))
+        let plan = try Program.run(Program.weft, ["plan", film, workplace.file("strict.webm"), "--strict"])
+        #expect(plan.status == 1 && plan.errors.contains("--strict refuses a loss"))
         #expect(!FileManager.default.fileExists(atPath: workplace.file("strict.webm")))
     }
 

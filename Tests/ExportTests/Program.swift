@@ -73,9 +73,32 @@ final class Workplace {
 /// What the tests look at in an export's report.
 struct Report: Decodable {
     struct Proof: Decodable {
+        struct Track: Decodable {
+            var track: Int
+            var kind: String
+            var source_samples: Int
+            var output_samples: Int
+            var pass: Bool
+        }
         var pass: Bool
+        var tracks: [Track]
+    }
+    /// In one line: "subtitle 2: ass → mov_text, converted".
+    struct Carried: Decodable, CustomStringConvertible {
+        var kind: String
+        var how: String
+        var track: Int?
+        var from: String
+        var to: String
+        var count: Int?
+
+        var description: String {
+            let place = track.map { " \($0)" } ?? count.map { " ×\($0)" } ?? ""
+            return "\(kind)\(place): \(from == to ? from : "\(from) → \(to)"), \(how)"
+        }
     }
     var proof: Proof
     var warnings: [String]
     var losses: [String]
+    var carried: [Carried]
 }

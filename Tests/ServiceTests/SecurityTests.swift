@@ -42,8 +42,13 @@ struct ServiceSecurityTests {
         #expect(try place.weft(job + ["--key", observer]).code == 77)
         try place.startWorker("a", key: worker)
         try place.awaitWorkers(1, key: client)
-        let done = try place.weft(job + ["--key", client, "--wait", "--quiet"])
+        let done = try place.weft(job + ["--key", client, "--wait", "--json"])
         #expect(done.code == 0, "\(done.errors)")
+        // Accounts are for observers, the film is not.
+        let extract = ["segments", try #require(done.json["job"] as? String), "--extract", "1"]
+        #expect(try place.weft(extract + [place.file("seen.mp4"), "--key", observer]).code == 77)
+        #expect(place.bytes("seen.mp4") == nil)
+        #expect(try place.weft(extract + [place.file("part.mp4"), "--key", client]).code == 0)
         // A key with the right server, that nobody allowed.
         let stranger = try key("client", state: "other")
         var text =

@@ -35,7 +35,7 @@ struct StreamedSourceTests {
             // Open groups: leading pictures travel with the segment before.
             (
                 "mp4parser--foreman-hevc-384.mp4",
-                ["--video-codec", "hevc", "-o", "preset=ultrafast", "--segment-duration", "2"]
+                ["--video-codec", "hevc", "-o", "preset=ultrafast", "--segment-duration", "2", "--end", "5"]
             ),
             // HDR10+ lies beside each sample.
             (

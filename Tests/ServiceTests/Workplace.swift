@@ -74,8 +74,11 @@ final class Workplace {
     }
 
     private func process(_ words: [String], prefix: [String], log: String) throws -> Process {
+        try process(program: prefix + [Self.program] + words, log: log)
+    }
+
+    private func process(program line: [String], log: String) throws -> Process {
         let process = Process()
-        let line = prefix + [Self.program] + words
         process.executableURL = URL(fileURLWithPath: line[0])
         process.arguments = Array(line.dropFirst())
         process.environment = environment
@@ -92,7 +95,8 @@ final class Workplace {
     @discardableResult
     func weft(_ words: String..., prefix: [String]? = nil) throws -> Outcome { try weft(words, prefix: prefix) }
 
-    func weft(_ words: [String], prefix: [String]? = nil) throws -> Outcome {
+    /// - Parameter meanwhile: done once the command has begun.
+    func weft(_ words: [String], prefix: [String]? = nil, meanwhile: () throws -> Void = {}) throws -> Outcome {
         let log = "run-\(UInt32.random(in: 0...UInt32.max))"
         let process = try process(words, prefix: prefix ?? clientPrefix, log: log)
         processes.append(process)
@@ -100,11 +104,33 @@ final class Workplace {
         let pid = process.processIdentifier
         let watchdog = DispatchWorkItem { kill(pid, SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + 90, execute: watchdog)
+        try meanwhile()
         process.waitUntilExit()
         watchdog.cancel()
         return Outcome(
             code: process.terminationStatus, output: try String(contentsOfFile: file(log + ".out"), encoding: .utf8),
             errors: try String(contentsOfFile: file(log + ".err"), encoding: .utf8))
+    }
+
+    /// Kills a command once the condition holds.
+    func interrupt(_ words: [String], when condition: () throws -> Bool) throws {
+        let process = try process(words, prefix: [], log: "interrupted")
+        processes.append(process)
+        try process.run()
+        try awaits("the moment to interrupt") { try condition() }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Finished segments in the spools of exports on this machine.
+    var spooledSegments: Int {
+        let names = FileManager.default.enumerator(atPath: file("xdg"))
+        var count = 0
+        while let name = names?.nextObject() as? String {
+            let last = URL(fileURLWithPath: name).lastPathComponent
+            if last.hasPrefix("segment-"), !last.hasSuffix(".part") { count += 1 }
+        }
+        return count
     }
 
     /// Starts a coordinator and waits until it listens.
@@ -143,6 +169,32 @@ final class Workplace {
         processes.append(process)
         try process.run()
         return process
+    }
+
+    /// A slot that returns altered samples (`Benchmarks/rogue-slot`), as the node of that name.
+    /// - Returns: `false`, with a line that says "skipped", where no Python here has what it needs.
+    func startRogue(_ name: String, _ mode: String, key: String) throws -> Bool {
+        // Debian's python3-zmq and python3-xxhash belong to Debian's Python, which need not be the first one.
+        let pythons = ["/usr/bin/env python3", "/usr/bin/python3"].map { $0.split(separator: " ").map(String.init) }
+        let needs = "import zmq, xxhash; assert zmq.has('curve')"
+        guard let python = try pythons.first(where: { try run($0 + ["-c", needs], log: "python") == 0 }) else {
+            print("skipped: no Python here has pyzmq with CURVE, and xxhash")
+            return false
+        }
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Benchmarks/rogue-slot").path
+        let process = try process(
+            program: python + [script, Self.program, address, key, name, mode], log: "rogue-\(name)")
+        processes.append(process)
+        try process.run()
+        return true
+    }
+
+    private func run(_ line: [String], log: String) throws -> Int32 {
+        let process = try process(program: line, log: log)
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
     }
 
     func log(_ prefix: String) -> String {

@@ -58,6 +58,24 @@ class Client:
                 return rows
 
 
+    def segment(self, job, index):
+        """The whole spool file of a finished segment, and the last answer's header."""
+        file = b""
+        while True:
+            self.number += 1
+            self.socket.send(pack("query", request=self.number, subject="samples", job=job, segment=index, offset=len(file)))
+            assert self.socket.poll(20_000), "no answer to samples"
+            header, *payload = self.socket.recv_multipart()
+            header = json.loads(header)
+            if header["type"] == "failure":
+                return header
+            assert header["type"] == "samples" and header["offset"] == len(file) and len(payload) == 1, header
+            assert 0 < len(payload[0]) <= 1 << 20
+            file += payload[0]
+            if len(file) == header["size"]:
+                return file, header
+
+
 def relay(slot_side, coordinator, seen):
     """Hands on what has come, for a tenth of a second."""
     poller = zmq.Poller()
@@ -309,6 +327,18 @@ def main(folder):
         segments = client.ask("query", subject="segments", job=job)
         assert [row["state"] for row in segments] == ["done"] * report["segments"]
         assert all(row["attempts"][-1]["node"] == "python" for row in segments)
+        # A finished segment as the spool holds it: samples, their table, their format, and how long these are.
+        file, header = client.segment(job, 0)
+        samples, table, form, magic = struct.unpack("<QQQ8s", file[-32:])
+        assert magic == b"WEFTWSF1" and samples + table + form + 32 == len(file)
+        assert xxhash.xxh3_128_hexdigest(file[:-32]) == header["hash"]
+        count = int.from_bytes(file[samples + 4:samples + 8], "little")
+        times = [struct.unpack_from("<q", file, samples + 16 + 32 * number)[0] for number in range(count)]
+        assert count == segments[0]["frames"] and all(header["start"] <= time < header["end"] for time in times)
+        assert file[samples + table:].startswith(b"WFMT")
+        assert client.segment(job, 99)["failure"]["exit_code"] == 64
+        for other in (observer, wrong):
+            assert other.segment(job, 0)["failure"]["exit_code"] == 77
         assert {"submitted", "leased", "accepted", "done"} <= {row["kind"] for row in client.ask("query", subject="events")}
         assert client.ask("control", action="cancel", target=job)["type"] == "failure"
 

@@ -58,7 +58,7 @@ enum Help {
     }
 
     /// Breaks paragraphs into lines, each after `indent` blanks.
-    static func wrap(_ text: String, indent: Int) -> String {
+    static func wrap(_ text: String, indent: Int, width: Int = width) -> String {
         let margin = String(repeating: " ", count: indent)
         let paragraphs = text.split(separator: "\n", omittingEmptySubsequences: true).map { paragraph in
             var lines: [String] = [""]

@@ -38,6 +38,9 @@ enum CoordinatorCommand {
                     + "compare (and the picture is like the source's; what is not is encoded again here and compared byte for byte), encode "
                     + "(everything is). Default compare.",
                 completion: .choices(SegmentChecking.allCases.map(\.rawValue))),
+            OptionEntry(
+                name: "check-processes", value: "N",
+                help: "Look at so many segments at a time. Default: half of this machine's cores."),
             OptionTable.config,
             OptionTable.json,
         ],
@@ -58,13 +61,15 @@ enum CoordinatorCommand {
         let roots = reader.layer.values["root"] ?? []
         let (isInsecure, requiresKeys) = (reader.isOn("insecure"), reader.isOn("require-keys"))
         let checking = try checking(reader)
+        let checkProcesses = try reader.count("check-processes", in: 1...1024)
         let executable = try ExportEngine.executablePath()
         let interruption = Interruption.install()
         let service = try await BlockingThread.run("coordinator") { () throws(Failure) in
             try CoordinatorService(
                 .init(
                     addresses: addresses, stateDirectory: state, roots: try Roots(roots), isInsecure: isInsecure,
-                    requiresKeys: requiresKeys, checking: checking, executable: executable))
+                    requiresKeys: requiresKeys, checking: checking, executable: executable,
+                    checkProcesses: checkProcesses))
         }
         for note in service.notes { StandardStream.error.write("weft: \(note)\n") }
         StandardStream.error.write("weft: listening at \(service.addresses.joined(separator: " and "))\n")

@@ -36,15 +36,32 @@ enum JobCommands {
         })
 
     static let segments = CommandEntry(
-        name: "segments", summary: "List a job's segments with every try",
-        details: "What became of each segment: who tried it, how fast, and where and why it failed.",
-        operands: [jobOperand],
-        options: ClusterRequest.options + [
-            OptionEntry(name: "failed", help: "Only those that failed for good.", isSetting: false), OptionTable.json,
+        name: "segments", summary: "List a job's segments with every try, or take one as a file",
+        details: """
+            What became of each segment: who tried it, how fast, and where and why it failed.
+
+            With --extract it fetches the picture of one finished segment, without sound and without encoding anything, and \
+            writes it to OUT (.mp4, .mov, .mkv, .webm, .ts). It begins at 0. A rotation or HDR marks that the output carries \
+            beside its samples are not in it. This needs a client's key; an observer's does not show films.
+            """,
+        operands: [
+            jobOperand,
+            OperandEntry(
+                name: "OUT", help: "The file for --extract.", completion: .file, isOptional: true),
         ],
-        examples: [.init(line: "weft segments 7kq3mzpd --failed", meaning: "what to repair before `weft retry`")],
+        options: [
+            OptionEntry(name: "failed", help: "Only those that failed for good.", isSetting: false),
+            OptionEntry(
+                name: "extract", value: "N", help: "Write segment N to OUT as a playable file.", isSetting: false),
+            OptionEntry(name: "overwrite", letter: "y", help: "Replace OUT if it exists."),
+        ] + ClusterRequest.options + [OptionTable.json],
+        examples: [
+            .init(line: "weft segments 7kq3mzpd --failed", meaning: "what to repair before `weft retry`"),
+            .init(line: "weft segments 7kq3mzpd --extract 12 part.mp4", meaning: "look at one of them"),
+        ],
         run: { invocation in
             let id = try JobName.check(invocation)
+            if let extract = try SegmentExtraction(invocation, job: id) { return try await extract.run() }
             let failed = invocation.has("failed")
             let rows = try await ClusterRequest(invocation).withClient { (client) throws(Failure) in
                 try client.segments(id, failed: failed)

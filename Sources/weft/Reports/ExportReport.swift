@@ -18,8 +18,17 @@ extension JobReport {
             lines.append("  \(Wording.count(attempts - segments, "attempt")) more than there are segments")
         }
         if !damage.isEmpty { lines += damageLines }
+        if !carried.isEmpty { lines.append(carriedLine) }
         lines += losses.map { "  lost: \($0)" } + warnings.map { "  note: \($0)" }
         return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension JobReport {
+    /// All that is carried, in lines of 80 columns.
+    private var carriedLine: String {
+        let text = TextTable.printable(carried.map(\.words).joined(separator: ", "))
+        return "  carried: " + Help.wrap(text, indent: 11, width: 80).drop { $0 == " " }.dropLast()
     }
 }
 
@@ -41,7 +50,10 @@ extension JobReport {
 extension JobReport.Proof {
     var sentence: String {
         let counts = "\(Wording.count(sourceFrames, "source frame")), \(outputFrames) in the output"
-        if pass { return "holds; \(counts), none missing, none twice" }
+        if pass {
+            let others = tracks.isEmpty ? "" : "; \(Wording.count(tracks.count, "other track")) complete"
+            return "holds; \(counts), none missing, none twice\(others)"
+        }
         return "FAILS; \(counts), \(missing) missing, \(duplicated) twice, "
             + "largest timestamp error \(maxPTSError) s"
     }

@@ -31,6 +31,11 @@ enum JobTables {
         if let eta = row.etaSeconds { lines.append("left      \(Wording.clock(eta))") }
         if row.spoolBytes > 0 { lines.append("spool     \(Wording.bytes(row.spoolBytes))") }
         if let proof = row.proof { lines.append("proof     \(proof.sentence)") }
+        if !row.carried.isEmpty {
+            let text = Help.wrap(row.carried.map(\.words).joined(separator: ", "), indent: 10, width: 80)
+            let parts = text.split(separator: "\n").map(String.init)
+            lines += ["carried   " + (parts.first ?? "").drop { $0 == " " }] + parts.dropFirst()
+        }
         lines += row.losses.map { "lost      \($0)" } + row.warnings.map { "note      \($0)" }
         var text = lines.map(TextTable.printable).joined(separator: "\n") + "\n"
         if let failure = row.failure { text += block(failure) }

@@ -1,3 +1,4 @@
+internal import ClusterProtocol
 internal import MediaTime
 
 /// What `weft plan` says: the segments a source is cut into.
@@ -17,6 +18,12 @@ struct PlanReport: Codable, Hashable, Sendable {
     var duration: MediaTime
     var segments: [Segment]
     var warnings: [String]
+    /// What the source's tracks would be carried into: "MP4"; `nil` where a plain export would be refused.
+    var target: String?
+    /// What of the source reaches the output, and how.
+    var carried: [CarriedItem]
+    /// What does not.
+    var losses: [String]
 
     struct Segment: Codable, Hashable, Sendable {
         var index: Int
@@ -50,6 +57,9 @@ extension PlanReport {
                 "\(segment.leading)", segment.entryPts.map { "from \(Wording.clock($0.seconds, decimals: 3))" } ?? "",
             ])
         }
-        return head + table.text + warnings.map { "note: \($0)\n" }.joined()
+        var tail = carried.isEmpty ? "" : "\ninto \(target ?? "?")\n" + CarriedTable.text(carried)
+        tail += losses.isEmpty ? "" : "\n" + CarriedTable.notes(losses, "lost")
+        tail += warnings.isEmpty ? "" : "\n" + CarriedTable.notes(warnings, "note")
+        return head + table.text + tail
     }
 }
