@@ -28,7 +28,7 @@ struct RogueSlotTests {
         try place.awaits("the rogue works") { try place.job(id, key: client)["attempts"] as? Int ?? 0 >= 1 }
         try place.startWorker("good", key: worker)
         var report: [String: Any] = [:]
-        try place.awaits("the job ends", seconds: 90) {
+        try place.awaits("the job ends", seconds: 240) {
             report = try place.job(id, key: client)
             return ["done", "failed"].contains(report["state"] as? String ?? "")
         }
