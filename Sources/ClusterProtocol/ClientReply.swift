@@ -71,8 +71,18 @@ package struct Submitted: MessageBody {
 package struct Done: MessageBody {
     package static let type = "done"
     package var request: Int
+    /// What whoever asked should know about it.
+    package var note: String?
 
-    package init(request: Int) { self.request = request }
+    package init(request: Int, note: String? = nil) {
+        self.request = request
+        self.note = note
+    }
+
+    package func check(payload: [Int]) throws(ProtocolError) {
+        try PayloadShape.none(payload, Self.type)
+        try Bounds.text(note ?? "", "note")
+    }
 }
 
 /// The request was refused or did not work.

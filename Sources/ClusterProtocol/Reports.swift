@@ -41,6 +41,8 @@ package struct JobReport: ReportRow {
     package var outputBytes: Int64 = 0
     /// Space that the job's spool holds.
     package var spoolBytes: Int64 = 0
+    /// It held the finished segments, and was cleaned since.
+    @FalseWhenAbsent package var spoolCleaned = false
     package var fps = 0.0
     package var etaSeconds: Double?
     package var failure: Failure?
@@ -69,6 +71,7 @@ package struct JobReport: ReportRow {
         case segmentsFailed = "segments_failed"
         case outputBytes = "output_bytes"
         case spoolBytes = "spool_bytes"
+        case spoolCleaned = "spool_cleaned"
         case fps
         case etaSeconds = "eta_seconds"
         case failure

@@ -32,10 +32,12 @@ extension ClientDesk {
         let rows = listed.map { report(of: $0) }
         let (store, sender) = (handler.store, handler.sender)
         handler.storage.perform {
-            let bytes = (try? store.use { (store) throws(JobStoreError) in try store.spoolBytes() }) ?? [:]
+            let uses = (try? store.use { (store) throws(JobStoreError) in try store.spools() }) ?? [:]
             let filled = rows.map { row in
                 var row = row
-                row.spoolBytes = bytes[JobID(row.job)] ?? 0
+                let use = uses[JobID(row.job)]
+                row.spoolBytes = use?.bytes ?? 0
+                row.spoolCleaned = use.map { $0.cleaned > 0 } ?? false
                 return row
             }
             for page in Rows.pages(request: query.request, rows: filled) { sender.reply(.jobs(page), to: peer) }
@@ -83,7 +85,7 @@ extension ClientDesk {
     private func sendSegments(_ id: JobID, _ query: Query, _ peer: PeerIdentity) {
         log.flush()
         let running = runningAttempts(id)
-        guard let plan = jobs[id]?.plan else {
+        guard let job = jobs[id], let plan = job.plan else {
             return handler.sender.reply(.segments(Rows(request: query.request, rows: [])), to: peer)
         }
         let (store, sender) = (handler.store, handler.sender)
@@ -92,7 +94,10 @@ extension ClientDesk {
                 let (records, leases) = try store.use { (store) throws(JobStoreError) in
                     (try store.segments(of: id), try store.leases(of: id))
                 }
-                var rows = SegmentRows(plan: plan, records: records, leases: leases, running: running).rows
+                var rows = SegmentRows(
+                    plan: plan, records: records, leases: leases, running: running, hasSpool: job.hasSpool,
+                    isDone: job.phase == .over(.finished)
+                ).rows
                 if query.failed { rows = rows.filter { $0.state == .failed } }
                 for page in Rows.pages(request: query.request, rows: rows) { sender.reply(.segments(page), to: peer) }
             } catch {
@@ -163,7 +168,7 @@ extension ClientDesk {
             let seconds = max(0, (quarantine.until - handler.now).seconds)
             let time =
                 quarantine.until == .never
-                ? "until the coordinator is started again" : "for \(Int(seconds.rounded(.up))) s"
+                ? "until `weft workers release \(node.node)`" : "for \(Int(seconds.rounded(.up))) s"
             notes[node.node] = "No more \(quarantine.encoder) work \(time): \(quarantine.because.message)"
         }
         return notes
@@ -234,32 +239,6 @@ extension ClientDesk {
     }
 
     func peerLeft(_ peer: PeerIdentity) { followers.removeAll { $0.peer == peer } }
-
-    // MARK: Spools
-
-    /// Finished and cancelled jobs keep their spool for a day, so that single segments can be rerun; failed ones until they are
-    /// retried.
-    func cleanSpools() {
-        let limit = Clock.wall - Self.spoolMilliseconds
-        let over = jobs.values.filter { job in
-            guard case .over(let state) = job.phase else { return false }
-            return state != .failed && (job.ended ?? job.created) < limit
-        }
-        let paths = over.map { ($0.id, jobDirectory($0.id)) }
-        let store = handler.store
-        guard !paths.isEmpty else { return }
-        handler.storage.perform {
-            for (id, path) in paths where FileManager.default.fileExists(atPath: path) {
-                _ = try? store.use { (store) throws(JobStoreError) in
-                    // The row goes first: a file without a row is clean-up, a row without its file is a loss.
-                    try store.cleanSegments(of: id)
-                }
-                try? FileManager.default.removeItem(atPath: path)
-            }
-        }
-    }
-
-    private static let spoolMilliseconds: Int64 = 24 * 3600 * 1000
 }
 
 /// The rows of a job's segments, from what the store knows and what runs.
@@ -273,6 +252,9 @@ struct SegmentRows {
     let records: [SegmentRecord]
     let leases: [LeaseRecord]
     let running: [Fence: Running]
+    /// The picture was encoded, and not copied as it is.
+    let hasSpool: Bool
+    let isDone: Bool
 
     var rows: [SegmentReport] {
         let tries = Dictionary(grouping: leases, by: \.segment)
@@ -284,6 +266,10 @@ struct SegmentRows {
             var row = SegmentReport(index: segment.index, start: start, end: end, state: .pending)
             if records.indices.contains(segment.index) {
                 switch records[segment.index] {
+                // Nothing of a done job is open: it was copied, or an earlier version cleaned it.
+                case .pending where isDone:
+                    row.state = .done
+                    row.cleaned = hasSpool
                 case .pending: break
                 case .finished(let accepted):
                     row.state = .done

@@ -80,31 +80,69 @@ extension ClientDesk {
     /// Makes the segments pending in the store; all else follows from that.
     private func reopen(_ retry: Retry, _ rerun: RerunRecipe?) {
         let (store, link, sender) = (handler.store, handler.link, handler.sender)
+        guard let job = jobs[retry.job] else { return refuse(retry.request, .unknownJob(retry.job.text), retry.peer) }
         let desk = DeskReference(self)
         log.flush()
+        reopening.insert(job.id)
         handler.storage.perform {
             do throws(Failure) {
-                let chosen = try store.use { (store) throws(JobStoreError) in
-                    try Self.reopen(retry.named, of: retry.job, in: store)
+                let records = try store.use { (store) throws(JobStoreError) in try store.segments(of: job.id) }
+                let chosen = try Reopening(records, retry, job)
+                try store.use { (store) throws(JobStoreError) in
+                    _ = try store.reopenSegments(chosen.segments + chosen.cleaned, of: job.id)
                 }
                 link.perform { _ in desk.value?.start(retry, chosen, rerun) }
             } catch {
                 sender.reply(.failure(RequestFailed(request: retry.request, failure: error)), to: retry.peer)
+                link.perform { _ in desk.value?.reopening.remove(job.id) }
             }
         }
     }
 
-    /// - Returns: the segments that run again: those named, else all that are not finished.
-    private static func reopen(_ named: [Int], of id: JobID, in store: JobStore) throws(JobStoreError) -> [Int] {
-        let open = try store.segments(of: id).filter { record in
-            if case .finished = record { false } else { true }
+    /// Which segments run again.
+    private struct Reopening: Sendable {
+        /// Those named, else all that are not finished. What was said about settings and node holds for them.
+        let segments: [Int]
+        /// Finished ones that are no longer in the spool: they are made once more as they were.
+        let cleaned: [Int]
+
+        init(_ records: [SegmentRecord], _ retry: Retry, _ job: ServiceJob) throws(Failure) {
+            var (open, cleaned): ([Int], [Int]) = ([], [])
+            // An earlier version made what it cleaned pending again.
+            let isDone = job.phase == .over(.finished)
+            for record in records {
+                switch record {
+                case .finished(let accepted): if accepted.isCleaned { cleaned.append(accepted.index) }
+                case .pending(let index) where isDone: if job.hasSpool { cleaned.append(index) }
+                case .pending(let index), .failed(let index, _): open.append(index)
+                }
+            }
+            segments = retry.named.isEmpty ? open : Array(Set(retry.named)).sorted()
+            guard retry.named.isEmpty || cleaned.isEmpty else { throw .cleanedSpool(job.id, records.count) }
+            guard retry.named.isEmpty || job.hasSpool else { throw .copiedPicture(job.id) }
+            if segments.isEmpty, job.plan != nil, retry.settings != nil || retry.node != nil {
+                throw .nothingToChange(job.id)
+            }
+            self.cleaned = cleaned
         }
-        let chosen = named.isEmpty ? open.map(\.index) : Array(Set(named)).sorted()
-        try store.reopenSegments(chosen, of: id)
-        return chosen
+
+        /// What whoever asked might not expect.
+        func note(of count: Int) -> String? {
+            guard !cleaned.isEmpty else { return nil }
+            let which =
+                cleaned.count == count
+                ? "all \(count) segments are" : "\(cleaned.count) of \(count) segments, which were done, are"
+            return "Its spool was cleaned: \(which) encoded again, with the settings that they had."
+        }
+
+        var what: String {
+            if segments.isEmpty { return cleaned.isEmpty ? "The stitch" : "What was cleaned" }
+            return SegmentList.sentence(segments)
+        }
     }
 
-    private func start(_ retry: Retry, _ chosen: [Int], _ rerun: RerunRecipe?) {
+    private func start(_ retry: Retry, _ chosen: Reopening, _ rerun: RerunRecipe?) {
+        reopening.remove(retry.job)
         let id = retry.job
         guard var job = jobs[id] else { return refuse(retry.request, .unknownJob(id.text), retry.peer) }
         guard job.isOver == retry.wasOver else {
@@ -114,11 +152,12 @@ extension ClientDesk {
             return refuse(retry.request, failure, retry.peer)
         }
         let isOther = retry.settings != nil
-        job.order.add(SegmentOverride(segments: chosen, settings: retry.settings, node: retry.node))
+        job.order.add(SegmentOverride(segments: chosen.segments, settings: retry.settings, node: retry.node))
         // A job that never came to a plan runs with the new settings as a whole.
         if job.plan == nil, let settings = retry.settings { job.order.settings = settings }
-        let what = chosen.isEmpty ? "The stitch" : Wording.segments(chosen)
-        log.note("retried", job: id, "\(what) again\(isOther ? ", with other settings" : "").")
+        let note = chosen.note(of: job.plan?.segments.count ?? 0)
+        let words = "\(chosen.what) again\(isOther ? ", with other settings" : "")."
+        log.note("retried", job: id, note.map { "\(words) \($0)" } ?? words)
         if job.isOver {
             // The file that is there is the job's own; it stays until the new one is proved.
             if job.phase == .over(.finished) { (job.order.overwrite, job.order.hasOutput) = (true, true) }
@@ -130,18 +169,34 @@ extension ClientDesk {
             jobs[id] = job
         } else {
             jobs[id] = job
-            handler.rerun(id, chosen, rerun, node: retry.node)
+            handler.rerun(id, chosen.segments, rerun, node: retry.node)
         }
         persist(id)
-        handler.sender.reply(.done(Done(request: retry.request)), to: retry.peer)
+        handler.sender.reply(.done(Done(request: retry.request, note: note)), to: retry.peer)
         admit()
     }
 }
 
-private enum Wording {
-    static func segments(_ indices: [Int]) -> String {
-        let shown = indices.prefix(10).map(String.init).joined(separator: ", ")
-        let rest = indices.count - 10
-        return "Segment\(indices.count == 1 ? "" : "s") \(shown)\(rest > 0 ? " and \(rest) more" : "")"
+extension Failure {
+    /// Rerunning one segment needs all the others.
+    fileprivate static func cleanedSpool(_ id: JobID, _ count: Int) -> Failure {
+        Failure(
+            .resources, "The spool of job \(id) was cleaned: single segments of it cannot be rerun.",
+            advice:
+                "`weft retry \(id)` encodes all \(count) segments again, as they were; after that, rerun single ones.",
+            fault: .environment, exitCode: .usage)
+    }
+
+    fileprivate static func copiedPicture(_ id: JobID) -> Failure {
+        Failure(
+            .resources, "The picture of job \(id) is copied as it is: it has no segments to rerun.",
+            advice: "`weft retry \(id)` writes the output again.", fault: .settings, exitCode: .usage)
+    }
+
+    /// Settings that would have no effect are not taken in silence.
+    fileprivate static func nothingToChange(_ id: JobID) -> Failure {
+        Failure(
+            .resources, "No segment of job \(id) has failed, so there is none for the options given.",
+            advice: "Name the segments that they are for with --segment.", fault: .settings, exitCode: .usage)
     }
 }

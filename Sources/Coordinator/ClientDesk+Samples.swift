@@ -10,17 +10,16 @@ internal import Stitching
 extension ClientDesk {
     /// A part for each request, so that a client takes as fast as it can, and nothing urgent waits behind a segment.
     func sendSamples(_ id: JobID, _ query: Query, _ peer: PeerIdentity) {
-        guard let plan = jobs[id]?.plan else { return refuse(query.request, .notPlanned(id), peer) }
+        guard let job = jobs[id], let plan = job.plan else { return refuse(query.request, .notPlanned(id), peer) }
         let index = query.segment ?? 0
         guard plan.segments.indices.contains(index) else {
             return refuse(query.request, .unknownSegment(index, of: id, last: plan.segments.count - 1), peer)
         }
-        let isOver = jobs[id]?.isOver ?? true
         let path = jobDirectory(id) + "/spool/" + Spool.fileName(ofSegment: index)
         let (store, sender) = (handler.store, handler.sender)
         handler.storage.perform {
             do throws(Failure) {
-                let accepted = try Self.accepted(index, of: id, plan, isOver: isOver, in: store)
+                let accepted = try Self.accepted(index, of: job, in: store)
                 let (size, bytes) = try Self.read(path, from: query.offset, segment: index, of: id)
                 let part = SpooledBytes(
                     request: query.request, segment: index, offset: query.offset, size: size, hash: accepted.hash,
@@ -33,17 +32,19 @@ extension ClientDesk {
     }
 
     private static func accepted(
-        _ index: Int, of id: JobID, _ plan: StoredPlan, isOver: Bool, in store: StoreBox
+        _ index: Int, of job: ServiceJob, in store: StoreBox
     ) throws(Failure) -> AcceptedSegment {
+        let id = job.id
+        guard job.hasSpool else { throw .copiedPicture(id) }
         let record = try store.use { (store) throws(JobStoreError) in try store.segment(index, of: id) }
         switch record {
         case .finished(let accepted):
             guard !accepted.isCleaned else { throw .cleaned(index, of: id) }
             return accepted
         case .failed(_, let failure): throw .failedSegment(index, of: id, failure)
-        case .pending:
-            guard isOver, plan.base == nil else { throw .pendingSegment(index, of: id, isOver: isOver) }
-            throw .copiedPicture(id)
+        // An earlier version made what it cleaned pending again.
+        case .pending where job.phase == .over(.finished): throw .cleaned(index, of: id)
+        case .pending: throw .pendingSegment(index, of: id, isOver: job.isOver)
         }
     }
 

@@ -19,6 +19,12 @@ final class ClientDesk: CoordinatorDesk {
     var followers: [Follower] = []
     /// Events up to this one were sent to the followers.
     var lastEvent: Int64 = 0
+    /// What is kept of jobs that are over.
+    let spools: SpoolPolicy
+    /// Jobs that are over, and about to run again.
+    var reopening: Set<JobID> = []
+    /// The spools hold more than they may, and nothing can be done about it.
+    var isAboveLimit = false
     private var hasBegun = false
     private var lastCleaning = Clock.now
 
@@ -34,9 +40,13 @@ final class ClientDesk: CoordinatorDesk {
 
     /// - Parameters:
     ///   - directory: the coordinator's state.
+    ///   - spools: what is kept of jobs that are over.
     ///   - known: the jobs of before the last start, in the order of their submission.
-    init(_ handler: CoordinatorHandler, directory: String, roots: Roots, known: [ServiceJob]) {
+    init(
+        _ handler: CoordinatorHandler, directory: String, roots: Roots, spools: SpoolPolicy, known: [ServiceJob]
+    ) {
         self.handler = handler
+        self.spools = spools
         self.directory = directory
         self.roots = roots
         log = AttemptLog(store: handler.store, storage: handler.storage, link: handler.link)
@@ -59,6 +69,8 @@ final class ClientDesk: CoordinatorDesk {
         log.flush()
         admit()
         hasBegun = true
+        SpoolRemoval.finish(in: directory + "/jobs")
+        cleanSpools()
     }
 
     func end() { log.flush() }
@@ -185,6 +197,7 @@ final class ClientDesk: CoordinatorDesk {
         jobs[id]?.report = report
         persist(id)
         admit()
+        cleanSpools()
     }
 
     /// Writes the job's state, order and report.
@@ -246,7 +259,7 @@ final class ClientDesk: CoordinatorDesk {
 
     private func quarantined(_ node: String, _ encoder: String, _ until: Instant, _ failure: Failure) {
         let seconds = Int((until - handler.now).seconds.rounded())
-        let time = until == .never ? "until the coordinator is started again" : "for \(seconds) s"
+        let time = until == .never ? "until `weft workers release \(node)`" : "for \(seconds) s"
         let words = "No more \(encoder) work \(time): \(failure.message)"
         log.note("quarantined", node: node, words)
         // The jobs that it may have worked for tell it, too.

@@ -16,6 +16,7 @@ package final class CoordinatorService: Sendable {
         package var isInsecure: Bool
         /// Ask for keys on loopback, too.
         package var requiresKeys: Bool
+        package var spools: SpoolPolicy
         /// How closely returned segments are looked at, by processes that run `executable check`.
         package var checking: SegmentChecking
         package var executable: String
@@ -24,9 +25,10 @@ package final class CoordinatorService: Sendable {
 
         package init(
             addresses: [String], stateDirectory: String, roots: Roots, isInsecure: Bool = false,
-            requiresKeys: Bool = false, checking: SegmentChecking, executable: String,
-            checkProcesses: Int? = nil
+            requiresKeys: Bool = false, spools: SpoolPolicy = SpoolPolicy(), checking: SegmentChecking,
+            executable: String, checkProcesses: Int? = nil
         ) {
+            self.spools = spools
             self.checkProcesses = checkProcesses
             self.checking = checking
             self.executable = executable
@@ -65,7 +67,7 @@ package final class CoordinatorService: Sendable {
         let (store, known, firstLease) = try Self.openState(state)
         let (storage, link) = (SerialThread(name: "weft-storage"), CoordinatorLink())
         let box = StoreBox(store)
-        let roots = configuration.roots
+        let (roots, spools) = (configuration.roots, configuration.spools)
         checks =
             configuration.checking == .none
             ? nil
@@ -76,10 +78,15 @@ package final class CoordinatorService: Sendable {
         let options = CoordinatorHandler.Options(
             provesEncoders: true, checks: checks,
             authorize: { ring.role(of: $0) },
-            makeDesk: { handler in ClientDesk(handler, directory: state, roots: roots, known: known) })
+            makeDesk: { handler in ClientDesk(handler, directory: state, roots: roots, spools: spools, known: known) })
+        // Slots and clients ask every two seconds whether the connection lives, and the handler knows who is silent; asking back
+        // only closes what a dead router in between left open.
+        var sockets = SocketOptions()
+        sockets.heartbeatInterval = .seconds(60)
         do {
             endpoint = try RouterEndpoint(
-                context: context, bindings: bindings, name: "weft-coordinator", tick: .milliseconds(200)
+                context: context, bindings: bindings, options: sockets, name: "weft-coordinator",
+                tick: .milliseconds(200)
             ) { sender in
                 CoordinatorHandler(
                     sender: sender, link: link, storage: storage, store: box, firstLease: firstLease, options: options)

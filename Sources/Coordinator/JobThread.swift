@@ -102,8 +102,7 @@ final class JobThread: Sendable {
         order.overrides.filter { $0.settings != nil && !$0.segments.isEmpty }.map { override in
             let count = override.segments.count
             return "\(count) segment\(count == 1 ? " was" : "s were") rerun with other settings: "
-                + override.segments.prefix(10).map(String.init).joined(separator: ", ") + (count > 10 ? ", …" : "")
-                + "."
+                + SegmentList.words(override.segments) + "."
         }
     }
 

@@ -63,6 +63,9 @@ struct ServiceJob {
         }
     }
 
+    /// A picture that is copied as it is goes through no slot and no spool.
+    var hasSpool: Bool { order.settings.videoCodec != .copy && order.settings.encoder != "copy" }
+
     var isOver: Bool {
         if case .over = phase { true } else { false }
     }

@@ -78,12 +78,16 @@ extension JobStore {
         return job
     }
 
-    /// Bytes of accepted segments that each job holds in the spool.
-    package func spoolBytes() throws(JobStoreError) -> [JobID: Int64] {
-        var bytes: [JobID: Int64] = [:]
-        let sql = "SELECT job, sum(bytes) FROM segments WHERE bytes IS NOT NULL GROUP BY job"
-        try database.run(sql, context: "adding up the spool") { row in bytes[JobID(row.text(0))] = row.integer(1) }
-        return bytes
+    /// What each job with accepted segments holds in the spool.
+    package func spools() throws(JobStoreError) -> [JobID: SpoolUse] {
+        var uses: [JobID: SpoolUse] = [:]
+        let sql = """
+            SELECT job, sum(bytes), count(*) - count(spool_file) FROM segments WHERE lease IS NOT NULL GROUP BY job
+            """
+        try database.run(sql, context: "adding up the spool") { row in
+            uses[JobID(row.text(0))] = SpoolUse(bytes: row.integer(1), cleaned: row.int(2))
+        }
+        return uses
     }
 
     /// Removes the job with its segments and leases; its events stay. The spool files are the caller's to remove, after

@@ -102,6 +102,19 @@ package struct AcceptedSegment: Hashable, Sendable {
     }
 }
 
+/// What a job's spool holds.
+package struct SpoolUse: Hashable, Sendable {
+    /// Sample bytes of its accepted segments.
+    package var bytes: Int64
+    /// Accepted segments whose bytes were removed.
+    package var cleaned: Int
+
+    package init(bytes: Int64, cleaned: Int) {
+        self.bytes = bytes
+        self.cleaned = cleaned
+    }
+}
+
 package enum SegmentRecord: Hashable, Sendable {
     case pending(index: Int)
     case finished(AcceptedSegment)

@@ -12,7 +12,8 @@ package struct SocketOptions: Sendable {
     package var receiveHighWater: Int32 = 1000
     /// How long unsent messages live after `stop`.
     package var linger: Duration = .milliseconds(500)
-    /// tcp only: liveness of the connection itself, tended by libzmq's own thread.
+    /// tcp only: liveness of the connection itself, tended by libzmq's own thread. An end with many peers should ask seldom: libzmq
+    /// looks through the timers of all connections of the thread for every answer (poller_base_t::cancel_timer).
     package var heartbeatInterval: Duration = .seconds(2)
     package var heartbeatTimeout: Duration = .seconds(10)
     /// How long a peer may take for the handshake.
@@ -66,7 +67,6 @@ package struct SocketOptions: Sendable {
         let interval = isTCP ? heartbeatInterval.milliseconds : 0
         try socket.set(ZMQ_HEARTBEAT_IVL, interval, "ZMQ_HEARTBEAT_IVL")
         try socket.set(ZMQ_HEARTBEAT_TIMEOUT, heartbeatTimeout.milliseconds, "ZMQ_HEARTBEAT_TIMEOUT")
-        try socket.set(ZMQ_HEARTBEAT_TTL, heartbeatTimeout.milliseconds, "ZMQ_HEARTBEAT_TTL")
     }
 }
 

@@ -67,6 +67,8 @@ extension CoordinatorClient {
 }
 
 extension ClientReply {
+    /// What the coordinator adds to its "done".
+    var note: String? { if case .done(let done) = self { done.note } else { nil } }
     var jobRows: [JobReport] { if case .jobs(let rows) = self { rows.rows } else { [] } }
     var segmentRows: [SegmentReport] { if case .segments(let rows) = self { rows.rows } else { [] } }
     var workerRows: [WorkerReport] { if case .workers(let rows) = self { rows.rows } else { [] } }

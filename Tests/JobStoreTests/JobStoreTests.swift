@@ -54,7 +54,34 @@ import Testing
                 .failed(index: 0, Temporary.failure), .pending(index: 1),
                 .finished(Temporary.accepted(2, lease: 5)), .pending(index: 3),
             ])
-        #expect(try store.spoolBytes() == [film: 1 << 40])
+        #expect(try store.spools() == [film: SpoolUse(bytes: 1 << 40, cleaned: 0)])
+    }
+
+    @Test("Cleaned segments stay finished, hold nothing, and can be made again, also for the next process")
+    func cleaned() throws {
+        let temporary = try Temporary()
+        do {
+            let store = try temporary.open()
+            try store.createJob(try Temporary.job(segments: 3))
+            try store.acceptSegment(Temporary.accepted(0, lease: 5), of: film, at: 1)
+            try store.acceptSegment(Temporary.accepted(1, lease: 6), of: film, at: 1)
+            try store.failSegment(2, of: film, Temporary.failure)
+            #expect(try store.cleanSegments(of: film) == 2)
+            #expect(try store.cleanSegments(of: film) == 0)
+        }
+        let store = try temporary.open()
+        guard case .finished(let segment) = try store.segment(1, of: film) else {
+            Issue.record("\(try store.segment(1, of: film))")
+            return
+        }
+        #expect(segment.isCleaned && segment.hash == "00ff1" && segment.frames == 250)
+        #expect(try store.segments(of: film)[2] == .failed(index: 2, Temporary.failure))
+        #expect(try store.progress(of: film).finished == [0: "00ff0", 1: "00ff1"])
+        #expect(try store.spools() == [film: SpoolUse(bytes: 0, cleaned: 2)])
+        #expect(try store.reopenSegments([0, 1], of: film) == [])
+        try store.acceptSegment(Temporary.accepted(1, lease: 7), of: film, at: 1)
+        #expect(try store.segment(0, of: film) == .pending(index: 0))
+        #expect(try store.spools() == [film: SpoolUse(bytes: 1 << 40, cleaned: 0)])
     }
 
     @Test("A segment that the job does not have is refused", arguments: [-1, 4, .max])

@@ -26,6 +26,17 @@ struct QuantityTests {
     }
 
     @Test(
+        "Durations have a unit, but for none and for ever",
+        arguments: [
+            ("90s", 90), ("30m", 1800), ("30min", 1800), ("24h", 86_400), ("7d", 604_800), ("2 w", 1_209_600), ("0", 0),
+            ("forever", .infinity), ("0h", 0), ("90", nil), ("h", nil), ("-1h", nil), ("1.5h", nil), ("", nil),
+            ("9999999999999999999d", nil), ("9223372036854775807w", nil),
+        ] as [(String, Double?)])
+    func spans(text: String, seconds: Double?) {
+        #expect(Quantity.span(text) == seconds)
+    }
+
+    @Test(
         "What is no positive quantity is refused",
         arguments: [
             "", "0", "-4M", "4Q", "M", "4MM", "1e6", "1.2.3M", "99999999999G", "9223372036854775808", "٤M", ".",

@@ -24,6 +24,21 @@ enum Quantity {
         return scaled(text, units: units)
     }
 
+    /// Seconds of a duration: `90s`, `30m`, `24h`, `7d`, `2w`; `0`; and `forever`.
+    static func span(_ text: String) -> Double? {
+        switch text {
+        case "forever": return .infinity
+        case "0": return 0
+        default: break
+        }
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let units: [Substring: Int64] = ["s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800]
+        let unit = text.dropFirst(digits.count).drop { $0 == " " }
+        guard let number = Int64(digits), let multiple = units[unit] else { return nil }
+        let (seconds, overflow) = number.multipliedReportingOverflow(by: multiple)
+        return overflow ? nil : Double(seconds)
+    }
+
     /// A whole number within a range.
     static func count(_ text: String, in range: ClosedRange<Int>) -> Int? {
         guard let number = Int(text), range.contains(number) else { return nil }

@@ -3,8 +3,9 @@ internal import ClusterProtocol
 /// `weft cancel`, `pause`, `resume`, `drain`, `retry`: orders to a coordinator.
 enum ControlCommands {
     static let cancel = control(
-        .cancel, "End a job", "Ends the job's leases. Finished segments are kept for a day: `weft retry` goes on.",
-        done: "is cancelled; finished segments are kept for a day")
+        .cancel, "End a job",
+        "Ends the job's leases. Finished segments are kept for a while (the coordinator's --spool-keep): `weft retry` goes on.",
+        done: "is cancelled; finished segments are kept for a while, `weft retry` goes on")
     static let pause = control(
         .pause, "Give a job no new leases", "Running segments finish.",
         done: "is paused; segments that run are finished")
@@ -25,6 +26,14 @@ enum ControlCommands {
                 Control(request: $0, action: .drain, target: node)
             }
         })
+
+    /// `weft workers release NODE`.
+    static func release(_ invocation: Invocation) async throws -> ExitCode {
+        let node = invocation.operands[1]
+        return try await send(invocation, done: "\(node) gets work again") {
+            Control(request: $0, action: .release, target: node)
+        }
+    }
 
     private static func control(
         _ action: Control.Action, _ summary: String, _ details: String, done: String
@@ -61,6 +70,9 @@ enum ControlCommands {
             Runs the segments that failed again, keeps the others, and stitches anew. --segment names segments instead, also \
             finished ones. Options of the encoder given here hold for the segments that run again only; an encoder option \
             with an empty value (-o KEY=) takes it away.
+
+            Where the spool was cleaned meanwhile (the coordinator's --spool-keep and --spool-limit), all segments run again \
+            as they were made, and --segment is refused.
             """,
         operands: [OperandEntry(name: "ID", help: "The job.", completion: .nothing)],
         options: [
@@ -100,16 +112,20 @@ enum ControlCommands {
         let fresh = try reader.exportSettings(destination: "")
         let node = invocation.value(of: "on-node")
         let cluster = try ClusterRequest(invocation)
-        try await cluster.withClient { (client) throws(Failure) in
-            _ = try client.ask {
+        let replies = try await cluster.withClient { (client) throws(Failure) in
+            try client.ask {
                 .control(
                     Control(
                         request: $0, action: .retry, target: id, segments: segments,
                         settings: stated.isEmpty ? nil : fresh, stated: stated, node: node))
             }
         }
+        let note = replies.compactMap(\.note).first
+        if let note { StandardStream.error.write("weft: \(note)\n") }
         guard invocation.has("wait") else {
-            if invocation.has("json") { try JSONOutput.print(["job": id]) }
+            if invocation.has("json") {
+                try JSONOutput.print(["job": id].merging(note.map { ["note": $0] } ?? [:]) { old, _ in old })
+            }
             StandardStream.error.write("weft: \(id) runs again; `weft job \(id)` shows it\n")
             return .done
         }

@@ -13,6 +13,11 @@ enum CoordinatorCommand {
             and proves the outputs. State is kept: after a crash or a restart jobs go on, and finished segments are not \
             encoded again.
 
+            Finished segments are kept in the spool for a while after their job's end, so that `weft retry --segment` can \
+            rerun some and `weft segments --extract` show them; `weft jobs` says how much space that takes. Above \
+            --spool-limit done jobs' spools go first, then cancelled ones', the oldest before others. A job at work never \
+            loses its spool, nor does a failed one within its time.
+
             It listens on loopback unless told otherwise. Where other machines can connect it asks for keys (`weft keys`), \
             unless --insecure says that the network is trusted.
             """,
@@ -41,6 +46,17 @@ enum CoordinatorCommand {
             OptionEntry(
                 name: "check-processes", value: "N",
                 help: "Look at so many segments at a time. Default: half of this machine's cores."),
+            OptionEntry(
+                name: "spool-keep", value: "TIME",
+                help:
+                    "Keep the finished segments of done and cancelled jobs for so long (24h, 7d, 0, forever). Default 24h."
+            ),
+            OptionEntry(
+                name: "spool-keep-failed", value: "TIME",
+                help: "Keep those of failed jobs for so long, for `weft retry`. Default 30d."),
+            OptionEntry(
+                name: "spool-limit", value: "BYTES",
+                help: "Above so much in all spools (500GB) those of done jobs go before their time. Default: no limit."),
             OptionTable.config,
             OptionTable.json,
         ],
@@ -63,12 +79,13 @@ enum CoordinatorCommand {
         let checking = try checking(reader)
         let checkProcesses = try reader.count("check-processes", in: 1...1024)
         let executable = try ExportEngine.executablePath()
+        let spools = try spoolPolicy(reader)
         let interruption = Interruption.install()
         let service = try await BlockingThread.run("coordinator") { () throws(Failure) in
             try CoordinatorService(
                 .init(
                     addresses: addresses, stateDirectory: state, roots: try Roots(roots), isInsecure: isInsecure,
-                    requiresKeys: requiresKeys, checking: checking, executable: executable,
+                    requiresKeys: requiresKeys, spools: spools, checking: checking, executable: executable,
                     checkProcesses: checkProcesses))
         }
         for note in service.notes { StandardStream.error.write("weft: \(note)\n") }
@@ -93,6 +110,14 @@ enum CoordinatorCommand {
             throw reader.complaint("check-segments", "'\(word)' is none of none, decode, compare, encode.")
         }
         return checking
+    }
+
+    private static func spoolPolicy(_ reader: SettingReader) throws -> SpoolPolicy {
+        var policy = SpoolPolicy()
+        policy.keepSeconds = try reader.span("spool-keep") ?? policy.keepSeconds
+        policy.keepFailedSeconds = try reader.span("spool-keep-failed") ?? policy.keepFailedSeconds
+        policy.limit = try reader.size("spool-limit")
+        return policy
     }
 
     private struct Listening: Encodable {

@@ -47,6 +47,15 @@ struct SettingReader: Sendable {
         return size
     }
 
+    /// Seconds.
+    func span(_ option: String) throws -> Double? {
+        guard let text = text(option) else { return nil }
+        guard let seconds = Quantity.span(text) else {
+            throw complaint(option, "'\(text)' is not a duration; write 90s, 30m, 24h, 7d, 2w, 0 or forever.")
+        }
+        return seconds
+    }
+
     func time(_ option: String) throws -> MediaTime? {
         guard let text = text(option) else { return nil }
         guard let time = MediaTime(text: text), time.isNumeric, time >= .zero else {

@@ -14,10 +14,17 @@ enum JobTables {
             table.add([
                 row.job, row.state.rawValue, "\(row.segmentsDone)/\(row.segments)\(failed)",
                 row.fps > 0 ? Wording.decimal(row.fps, 1) : "", row.etaSeconds.map { Wording.clock($0) } ?? "",
-                row.spoolBytes > 0 ? Wording.bytes(row.spoolBytes) : "", row.output,
+                spool(row), row.output,
             ])
         }
-        return table.text
+        let holding = rows.filter { $0.spoolBytes > 0 }
+        guard holding.count > 1 else { return table.text }
+        let total = holding.reduce(Int64(0)) { $0 + $1.spoolBytes }
+        return table.text + "The spools of \(holding.count) jobs hold \(Wording.bytes(total)).\n"
+    }
+
+    private static func spool(_ row: JobReport) -> String {
+        row.spoolBytes > 0 ? Wording.bytes(row.spoolBytes) : row.spoolCleaned ? "cleaned" : ""
     }
 
     static func job(_ row: JobReport) -> String {
@@ -29,7 +36,7 @@ enum JobTables {
         lines.append("time      \(Wording.clock(row.wallSeconds)), \(row.slots) slots")
         if let access = row.sourceAccess { lines.append("access    \(Self.access(access))") }
         if let eta = row.etaSeconds { lines.append("left      \(Wording.clock(eta))") }
-        if row.spoolBytes > 0 { lines.append("spool     \(Wording.bytes(row.spoolBytes))") }
+        if !spool(row).isEmpty { lines.append("spool     \(spool(row))") }
         if let proof = row.proof { lines.append("proof     \(proof.sentence)") }
         if !row.carried.isEmpty {
             let text = Help.wrap(row.carried.map(\.words).joined(separator: ", "), indent: 10, width: 80)
@@ -60,7 +67,8 @@ enum JobTables {
         for row in rows {
             let span =
                 "\(Wording.clock(row.start.seconds, decimals: 3)) – \(Wording.clock(row.end.seconds, decimals: 3))"
-            text += "\(row.index)  \(row.state.rawValue)  \(span)  \(Wording.count(row.frames, "frame"))\n"
+            let state = row.cleaned ? "\(row.state.rawValue), spool cleaned" : row.state.rawValue
+            text += "\(row.index)  \(state)  \(span)  \(Wording.count(row.frames, "frame"))\n"
             for attempt in row.attempts {
                 let speed = attempt.fps > 0 ? ", \(Wording.decimal(attempt.fps, 1)) fps" : ""
                 text +=
