@@ -64,6 +64,21 @@ import Testing
         #expect(cluster.grants.count <= 40, "\(cluster.grants.count) leases")
     }
 
+    @Test("A node that is out for good works again when somebody releases it") func released() throws {
+        var configuration = Configuration()
+        configuration.quarantinesBeforeExile = 1
+        var cluster = Cluster(configuration: configuration)
+        cluster.submit(segments: 2) { $0.policy.quarantinesBeforeGivingUp = 0 }
+        cluster.add("a")
+        cluster.finish(try #require(cluster.lease(of: "a")))
+        cluster.handle(disproved(0, "a"))
+        cluster.fail(try #require(cluster.lease(of: "a")), Cluster.again)
+        cluster.wait(1_000_000)
+        #expect(cluster.newGrants.isEmpty)
+        cluster.handle(.nodeReleased("a"))
+        #expect(cluster.newGrants.map(\.worker.node) == ["a"])
+    }
+
     @Test("What is not finished, or not known, cannot be disproved") func unknown() throws {
         var cluster = Cluster()
         cluster.submit(segments: 2)

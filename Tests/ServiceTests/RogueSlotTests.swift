@@ -49,6 +49,11 @@ struct RogueSlotTests {
                 warnings.contains { $0.contains("bad/0") && $0.contains("not what the source gives") }, "\(warnings)")
             #expect(warnings.contains { $0.hasPrefix("bad") && $0.contains("No more libx264 work") }, "\(warnings)")
             #expect(!warnings.contains { $0.contains("good/0: What the slot") }, "\(warnings)")
+            // Whoever has mended it can say so.
+            let client = place.file("client.key")
+            #expect(try place.weft("workers", "release", "bad", "--key", client).code == 0)
+            let rows = try place.weft("workers", "--json", "--key", client).json["workers"] as? [[String: Any]] ?? []
+            #expect(rows.contains { $0["node"] as? String == "bad" && $0["state"] as? String != "quarantined" })
         }
     }
 
