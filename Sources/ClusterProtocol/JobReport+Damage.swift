@@ -6,10 +6,8 @@ extension JobReport {
         package enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
             /// Something is there, but parts of it are made up: by the decoder, or silence for sound.
             case concealed
-            /// Nothing is there: the picture before stays.
+            /// Nothing is there: the picture before stays on for as long. No picture is ever written a second time.
             case dropped
-            /// A picture stands in for one that is missing.
-            case repeated
         }
 
         /// Index of the source's track.

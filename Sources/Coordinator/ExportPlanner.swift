@@ -127,6 +127,7 @@ struct ExportPlanner {
         try carryTags(&planned, selection, first: pictures?.frames.first, start: index.keyframes.start)
         let captions = CaptionCarriage(pictures, encoder: resolved.recipe.encoder)
         planned.losses += captions.losses
+        planned.stitch.captionLoss = captions.laterLoss
         planned.carried =
             CarriageList(
                 planned, codec: resolved.codecName, pictures: pictures, mapsTone: settings.toneMapping != nil,

@@ -91,7 +91,7 @@ struct JobRunner: Sendable {
         let proof = verdict.proof
         guard proof.pass else {
             output.discard()
-            throw failed(verdict)
+            throw failed(verdict, stitch)
         }
         try willCommit(proof)
         do {
@@ -135,16 +135,23 @@ struct JobRunner: Sendable {
         return verdict
     }
 
-    private func failed(_ verdict: ExportProof.Verdict) -> Failure {
+    private func failed(_ verdict: ExportProof.Verdict, _ stitch: StitchResult) -> Failure {
         let proof = verdict.proof
+        // A decoder puts pictures in the order that they were coded for; where damaged tables give them the times of others, no file
+        // holds both.
+        let contradicts = stitch.moved > 0 || !stitch.damage.isEmpty
         return Failure(
             .finalization,
-            "The output does not hold what the source holds: \(proof.sourceFrames) source frames, \(proof.outputFrames) in the "
+            (contradicts ? "The source is damaged, and its times contradict its pictures. " : "")
+                + "The output does not hold what the source holds: \(proof.sourceFrames) source frames, \(proof.outputFrames) in the "
                 + "output, \(proof.missing) missing, \(proof.duplicated) twice, largest time error \(proof.maxPTSError) s. "
                 + verdict.complaints.joined(separator: " "),
-            advice:
-                "Nothing was written under the final name. Run the same command with --resume to go on from the finished "
-                + "segments, and report this source.", retry: .retry, fault: .source)
+            advice: contradicts
+                ? "Nothing was written under the final name. Write the source's container anew with another tool, or leave the "
+                    + "damaged part out with --start and --end."
+                : "Nothing was written under the final name. Run the same command with --resume to go on from the finished "
+                    + "segments, and report this source.",
+            retry: contradicts ? .giveUp : .retry, fault: .source, exitCode: contradicts ? .badSource : .jobFailed)
     }
 
     // MARK: Report

@@ -56,10 +56,15 @@ struct PictureCarriage {
 
     /// MP4 and QuickTime hold a display matrix; this build of libavformat writes none into the others.
     static func rotationLoss(_ track: Track, _ container: Container) -> [String] {
-        guard !container.isMovie, let transform = track.transform, Orientation(matrix: transform) != .upright else {
-            return []
+        guard !container.isMovie, let transform = track.transform else { return [] }
+        let turn: String
+        switch Orientation(matrix: transform) {
+        case .upright: return []
+        case .mirrored, .flipped: turn = "mirroring"
+        case .transposed: turn = "mirroring with a rotation by 270 degrees"
+        case .antitransposed: turn = "mirroring with a rotation by 90 degrees"
+        default: turn = "rotation by \(Int(track.rotation.rounded())) degrees"
         }
-        let turn = track.rotation == 0 ? "mirroring" : "rotation by \(Int(track.rotation.rounded())) degrees"
         return ["The \(turn) is not carried: \(container) holds none here. --apply-rotation turns the pixels instead."]
     }
 }

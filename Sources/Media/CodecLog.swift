@@ -48,8 +48,8 @@ enum CodecLog {
             av_log_format_line2(context, AV_LOG_WARNING, format, arguments, base, Int32(buffer.count), &prefix)
             return String(cString: base)
         }
-        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-        guard !line.isEmpty else { return }
+        let line = withoutAddress(text.split(whereSeparator: \.isNewline).joined(separator: " "))
+        guard line.contains(where: { $0.isLetter }) else { return }
         state.withLock { state in
             if state.lines.count == capacity { state.lines.removeFirst() }
             state.lines.append(
@@ -58,6 +58,14 @@ enum CodecLog {
                     isError: isError))
             state.count += 1
         }
+    }
+
+    /// libav puts the address of its context behind the name, which tells nobody anything: `[h264 @ 0x55d0]` becomes `[h264]`.
+    private static func withoutAddress(_ line: String) -> String {
+        guard line.hasPrefix("["), let close = line.firstIndex(of: "]"), let at = line.range(of: " @ 0x"),
+            at.lowerBound < close
+        else { return line }
+        return String(line[..<at.lowerBound]) + String(line[close...])
     }
 
     /// The number of the next line: what is logged from now on is "since" it.

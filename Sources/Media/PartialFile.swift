@@ -13,6 +13,8 @@ package final class PartialFile {
     package let path: String
     private let overwrites: Bool
     private var isOpen = true
+    /// Its place among the names that a process which ends at once still removes.
+    private var place: Int?
     private var earlySync: EarlySync?
 
     /// - Parameter willCreate: told the temporary name before there is such a file, so that one who is killed has noted it.
@@ -39,8 +41,9 @@ package final class PartialFile {
             willCreate(candidate)
             let descriptor = open(candidate, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o666)
             if descriptor >= 0 {
-                close(descriptor)
+                Foundation.close(descriptor)
                 path = candidate
+                place = UnfinishedFiles.note(candidate)
                 return
             }
             if errno != EEXIST { break }
@@ -76,7 +79,7 @@ package final class PartialFile {
                 return
             }
         }
-        isOpen = false
+        close()
         try Self.sync(Self.directory(of: target))
     }
 
@@ -90,8 +93,14 @@ package final class PartialFile {
     /// Removes the temporary file; nothing after `commit`.
     package func discard() {
         guard isOpen else { return }
-        isOpen = false
         if !path.isEmpty { unlink(path) }
+        close()
+    }
+
+    private func close() {
+        isOpen = false
+        place.map(UnfinishedFiles.forget)
+        place = nil
     }
 
     private static func exists(_ target: String) -> MediaError {
@@ -109,7 +118,7 @@ package final class PartialFile {
             try check(weft_averror(errno), .storage, "\(path) could not be opened for fsync.")
             return
         }
-        defer { close(descriptor) }
+        defer { Foundation.close(descriptor) }
         // EINVAL: this file system cannot sync a directory.
         guard fsync(descriptor) == 0 || errno == EINVAL else {
             try check(weft_averror(errno), .storage, "\(path) could not be made durable.")

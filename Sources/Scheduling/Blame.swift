@@ -68,6 +68,7 @@ extension Scheduler {
             final.advice =
                 "This segment kills workers: try other settings or another encoder for it (weft retry --segment)."
             final.retry = .giveUp
+            if final.fault == .source { final.exitCode = .badSource }
             return final
         }
         if tries.crashes >= max(policy.crashBudget, 1) {
@@ -79,6 +80,7 @@ extension Scheduler {
                 + "this stretch out with --start and --end."
             final.retry = .giveUp
             final.fault = .source
+            final.exitCode = .badSource
             return final
         }
         let isUsedUp =

@@ -89,7 +89,9 @@ extension Scheduler {
             let own = jobs[j].segments[lease.segment].weight / speed
             // A little sooner is not worth a slot's work: the prediction is not that exact.
             guard found.at.seconds > now.seconds + 1.1 * own + 0.05 else { return nil }
-            if lease.slot != s, mayHave(n, j, lease.segment) { return lease.segment }
+            // What has crashed a slot is tried by one at a time: two that crash on it side by side would count for more than one.
+            let isSuspect = jobs[j].segments[lease.segment].tries.crashes > 0
+            if lease.slot != s, !isSuspect, mayHave(n, j, lease.segment) { return lease.segment }
             key = jobs[j].races.last(below: found)
         }
         return nil

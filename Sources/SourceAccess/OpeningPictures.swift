@@ -105,6 +105,6 @@ package struct OpeningPictures {
             }
         }
         try? decoder.finish(output: note)
-        return (times, Set(ledger.losses().map(\.time)))
+        return (times, Set(ledger.losses(anyRecovers: true).map(\.time)))
     }
 }

@@ -5,8 +5,8 @@ package import SegmentPlan
 /// Holds the pictures that came out of a decoder against the samples that went in, and says what damage did to them.
 ///
 /// A picture that is missing is excused only by evidence: a sample that the decoder (or the container) called bad, whose picture it
-/// is, or which was under way with it, or after which nothing has come out right yet. From the next picture that comes out right,
-/// nothing is excused until the next bad sample. What is missing for no such reason stays missing, and the proof finds it.
+/// is, or which was under way with it, or after which no keyframe has come out right yet. From the next keyframe that comes out
+/// right, nothing is excused until the next bad sample. What is missing for no such reason stays missing, and the proof finds it.
 package struct PictureLedger {
     /// A picture that did not come out.
     package struct Loss: Hashable, Sendable {
@@ -28,7 +28,13 @@ package struct PictureLedger {
     /// Places in decode order of all samples by time, and of those whose pictures came out right.
     private var numbers: [Int64: Int] = [:]
     private var right: Set<Int> = []
+    private var keyframes: Set<Int> = []
     private var count = 0
+    /// How many samples have a time, less the pictures that came out with it.
+    private var awaited: [Int64: Int] = [:]
+    /// The latest time that came out, and the pictures that damage made come out behind it, with the bad sample's time.
+    private var newest = Int64.min
+    private var late: [Int64: Int64] = [:]
     private var troubles: [Trouble] = []
     private var bad: Set<Int> = []
     private var firstShown: Int64?
@@ -67,6 +73,7 @@ package struct PictureLedger {
         guard let time = sample.pts ?? sample.dts else { return }
         count += 1
         numbers[time] = count
+        if sample.isSync { keyframes.insert(count) }
         if sample.isCorrupt || sample.size == 0 { note(sample, "The container calls the sample damaged.") }
         if let pts = sample.pts, pts != sample.dts { decodeOrder = nil }
         guard visibility.isShown(sample), !sample.isDiscarded else {
@@ -74,6 +81,7 @@ package struct PictureLedger {
             return
         }
         decodeOrder?.append(time)
+        awaited[time, default: 0] += 1
         if isOwned(time) { expected[time] = count }
     }
 
@@ -96,6 +104,15 @@ package struct PictureLedger {
     package mutating func received(_ frame: Frame) -> Int64? {
         let time = decodeOrder?.popFirst() ?? frame.pts
         guard let time else { return nil }
+        // Of a damaged sample libavcodec makes two pictures at times (a field or slice that seems to begin another): one is enough.
+        if let left = awaited[time], left <= 0, hasTrouble { return nil }
+        awaited[time, default: 0] -= 1
+        // A picture that was stuck in a decoder: its place in the film is past.
+        if time < newest, let trouble = troubles.last {
+            late[time] = trouble.time
+            return nil
+        }
+        newest = max(newest, time)
         let number = numbers[time]
         let isMended = frame.isConcealed || (!marksPictures && number.map { bad.contains($0) } ?? false)
         if let number, !isMended, !bad.contains(number) { right.insert(number) }
@@ -119,10 +136,13 @@ package struct PictureLedger {
     var isBarren: Bool { firstShown == nil && !expected.isEmpty }
 
     /// The segment's pictures that did not come out and why, in order of time.
-    package func losses() -> [Loss] {
-        let recoveries = right.sorted()
+    ///
+    /// - Parameter anyRecovers: a bad sample excuses nothing from the next picture on that comes out right, keyframe or not: for the
+    ///   question where good pictures begin, which what refers to nothing at all must not answer.
+    package func losses(anyRecovers: Bool = false) -> [Loss] {
+        let recoveries = (anyRecovers ? right : right.intersection(keyframes)).sorted()
         return expected.compactMap { time, number in
-            if let cause = cause(of: number, recoveries) { return Loss(time: time, cause: cause) }
+            if let cause = late[time] ?? cause(of: number, recoveries) { return Loss(time: time, cause: cause) }
             // Before a film's first picture there may be samples that only lead to it (H.264 §D.2.8).
             if segment.index == 0, let firstShown, time < firstShown { return Loss(time: time, cause: time) }
             return nil
@@ -137,7 +157,7 @@ package struct PictureLedger {
 
     private func cause(of number: Int, _ recoveries: [Int]) -> Int64? {
         for trouble in troubles.reversed() where trouble.number <= number {
-            // The first picture decoded after the bad sample that came out right ends its reach.
+            // The first keyframe decoded after the bad sample that came out right ends its reach: until then pictures may refer to it.
             let recovery = recoveries.first { $0 > trouble.number } ?? .max
             return number < recovery ? trouble.time : nil
         }

@@ -46,9 +46,14 @@ final class SourceFeed {
         }
     }
 
-    private let demuxer: Demuxer
+    private var demuxer: Demuxer
+    private let job: StitchJob
+    private let interrupt: InterruptFlag
+    /// Samples of the picture track read until now.
+    private var picturesRead = 0
+    private var isAlone = false
     private let videoTrack: Track
-    private let reader: ProgramReader
+    private var reader: ProgramReader
     private var lanes: [Lane] = []
     private var laneOfTrack: [Int: Int] = [:]
     /// How far reading has come, in nanoseconds of source time.
@@ -62,6 +67,9 @@ final class SourceFeed {
     private var pictures: [CopiedSegment.Picture] = []
     private var visibility = SampleVisibility()
     private let copiesPicture: Bool
+    private let looksForCaptions: Bool
+    /// Pictures of the exported range with closed captions, where they are looked for.
+    private(set) var captionedPictures = 0
     /// Where the exported picture ends, nanoseconds of the output; `nil` where the container is no movie.
     private let movieEnd: Int64?
     private let pictureRange: PictureRange
@@ -94,6 +102,8 @@ final class SourceFeed {
     }
 
     init(_ job: StitchJob, interrupt: InterruptFlag) throws(Failure) {
+        self.job = job
+        self.interrupt = interrupt
         do {
             demuxer = try Self.open(job, interrupt: interrupt)
         } catch {
@@ -105,6 +115,7 @@ final class SourceFeed {
         }
         videoTrack = job.tracks[job.videoTrack]
         copiesPicture = job.copiesPicture
+        looksForCaptions = job.captionLoss != nil
         movieEnd =
             job.container.isMovie
             ? job.segments.last.map { $0.end.nanoseconds(in: job.timeBase) &- job.origin.nanoseconds } : nil
@@ -275,7 +286,11 @@ final class SourceFeed {
         } catch {
             throw Failure(error, role: .source)
         }
-        guard let sample else { return try endReading() }
+        guard let sample else {
+            if try !readsPictureAlone() { try endReading() }
+            return
+        }
+        if sample.track == videoTrack.index { picturesRead += 1 }
         if sample.isCorrupt, sample.track == videoTrack.index ? copiesPicture : isCopied(sample.track) {
             copiedDamaged[sample.track, default: 0] += 1
         }
@@ -290,6 +305,25 @@ final class SourceFeed {
             try text.pass(ticksPassed(lane)) { lane.queue.append($0) }
         }
         if isBeyondRange { try endReading() }
+    }
+
+    /// Damaged tables of another track end the reading of all. The picture, which slots read without the others, may go on: so it does
+    /// here.
+    private func readsPictureAlone() throws(Failure) -> Bool {
+        guard let cutOff = demuxer.cutOff, !isAlone, !lanes.isEmpty,
+            !ContainerAccess(demuxer.containerName).isDiscontinuous
+        else { return false }
+        isAlone = true
+        do throws(MediaError) {
+            let other = try Self.open(job, interrupt: interrupt)
+            let alone = ProgramReader(other, tracks: [videoTrack.index], survivesDamage: true)
+            for _ in 0..<picturesRead { guard try alone.next() != nil else { return false } }
+            remarks.append("\(cutOff.message) What lies beside the picture ends there.")
+            (demuxer, reader) = (other, alone)
+        } catch {
+            throw Failure(error, role: .source)
+        }
+        return true
     }
 
     /// How far reading has come, less the half second by which tracks may lie apart, on the lane's output time line.
@@ -342,6 +376,7 @@ final class SourceFeed {
             pictures.append(CopiedSegment.Picture(sample: placed, isShown: isShown))
         }
         if isShown { pictureTimes.append(pts) }
+        if looksForCaptions, isShown, pts >= pictureRange.start, CaptionMark.isIn(sample) { captionedPictures += 1 }
     }
 
     private func carry(_ read: Sample, _ lane: Lane) throws(Failure) {

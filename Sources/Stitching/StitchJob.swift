@@ -44,6 +44,8 @@ package struct StitchJob: Sendable {
     /// Damage that was found while planning.
     package var knownDamage: [JobReport.Damage] = []
     package var maxDamage: DamageLimit?
+    /// What to say should the source's pictures carry closed captions; `nil` where that is known, or they are written.
+    package var captionLoss: String?
     /// Any damage ends the export.
     package var refusesDamage = false
 
@@ -131,6 +133,8 @@ package struct StitchResult: Sendable {
     package var surplus = 0
     /// Source pictures that damage took away, which are no part of `sourceFrames`.
     package var dropped = 0
+    /// Source pictures whose time is not above that of the one before them.
+    package var moved = 0
     package var damage: [JobReport.Damage] = []
     /// Times of each segment's pictures, sorted.
     package var segmentTimes: [[Int64]] = []

@@ -507,6 +507,7 @@ private final class StitchPass {
             throw Failure(error, role: .output)
         }
         result.videoHash = hash.finish()
+        result.moved = shared
         if shared > 0 {
             result.warnings.append(
                 "\(shared) source pictures do not come after the one before them in time; each was moved to one tick "
@@ -517,6 +518,11 @@ private final class StitchPass {
                 "\(result.dropped) source pictures cannot be decoded and are not in the output; `damage` says where.")
         }
         result.losses += feed.textLosses + feed.timeLosses(in: job.container)
+        if let loss = job.captionLoss, feed.captionedPictures > 0 {
+            let count = feed.captionedPictures
+            let loss = "\(loss) \(count) \(count == 1 ? "picture has" : "pictures have") some."
+            result.losses.append(loss)
+        }
         result.carried = lanes.indices.map { lane in
             var tally = feed.tally(ofLane: lane)
             tally.written = written[lane]

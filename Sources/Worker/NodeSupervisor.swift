@@ -146,6 +146,8 @@ private struct SupervisorLoop {
         environment["WEFT_PREDECESSOR"] = places[index].predecessor.flatMap { end in
             (try? JSONEncoder().encode(end)).map { String(decoding: $0, as: UTF8.self) }
         }
+        // What the codec says last is worth more to a user than registers; who wants them sets the variable.
+        environment["SWIFT_BACKTRACE"] = environment["SWIFT_BACKTRACE"] ?? "enable=no"
         let arguments =
             [
                 "slot", "--connect", configuration.endpoint, "--index", String(index), "--node", configuration.node,

@@ -1,8 +1,10 @@
 internal import ClusterProtocol
 internal import Foundation
+internal import Media
 internal import Synchronization
 
-/// Ctrl-C (SIGINT), SIGTERM and SIGHUP. The first asks for a clean stop; the second ends the process at once with 130.
+/// Ctrl-C (SIGINT), SIGTERM and SIGHUP. The first asks for a clean stop; the second removes what is half written and ends the process at
+/// once with 130.
 ///
 /// A signal handler may do next to nothing, so it writes a byte to a pipe, and a thread that reads it calls the action.
 /// Blocking the signals for `sigwait` instead would hand the mask on to every child process.
@@ -41,6 +43,7 @@ final class Interruption: Sendable {
         pipeEnd.store(ends[1], ordering: .relaxed)
         signals.store(0, ordering: .relaxed)
         isLineOpen.store(false, ordering: .relaxed)
+        UnfinishedFiles.prepare()
         let reader = ends[0]
         let thread = Thread {
             var byte: UInt8 = 0
@@ -62,6 +65,7 @@ final class Interruption: Sendable {
         signal(number) { _ in
             let saved = errno
             if Interruption.signals.add(1, ordering: .relaxed).newValue >= 2 {
+                UnfinishedFiles.removeAll()
                 if Interruption.isLineOpen.load(ordering: .relaxed) { _ = write(2, "\n", 1) }
                 _exit(ExitCode.interrupted.rawValue)
             }

@@ -63,6 +63,26 @@ struct ClusterTests {
         #expect(!FileManager.default.fileExists(atPath: workshop.file("never.mp4")) && workshop.leftovers.isEmpty)
     }
 
+    @Test(
+        "A segment that crashes the decoder is tried once more, then told as the source's fault with 65, and the rest is kept"
+    )
+    func crashingDecoder() throws {
+        guard let library = try CrashingDecoder.make(in: workshop.path) else { return }
+        try workshop.makeClip(seconds: 8)
+        // The picture at five seconds; the clip counts 12,800 ticks a second.
+        let shell = "export LD_PRELOAD=\(library) CRASH_AT=64000"
+        let options = Self.quick + ["--workers", "2"]
+        let ending = try RunningExport.run(workshop, to: "out.mp4", options, shell: shell)
+        #expect(ending.code == 65, "\(ending.words)")
+        #expect(ending.failure["fault"] as? String == "source", "\(ending.failure)")
+        #expect((ending.failure["message"] as? String)?.contains("2 workers crashed") == true, "\(ending.failure)")
+        #expect(ending.words.components(separatedBy: "was replaced: its process was ended by signal 11").count == 3)
+        #expect(workshop.leftovers.isEmpty && !FileManager.default.fileExists(atPath: workshop.file("out.mp4")))
+        #expect(workshop.spooled.count == 3)
+        let healed = try RunningExport.run(workshop, to: "out.mp4", options + ["--resume"])
+        #expect(healed.code == 0 && healed.isProved && healed.attempts == 1, "\(healed.words)")
+    }
+
     @Test("A filter that hangs on the first pictures is told before anything is encoded")
     func hungPlan() throws {
         try workshop.makeClip(seconds: 4)
@@ -112,17 +132,22 @@ struct ClusterTests {
         #expect(workshop.jobs.isEmpty)
     }
 
-    @Test("Ctrl-C twice ends at once, and the slots with it")
-    func secondInterruption() throws {
+    @Test(
+        "A second signal ends at once, and the slots with it; nothing half written stays",
+        arguments: [SIGINT, SIGTERM, SIGHUP])
+    func secondInterruption(signal: Int32) throws {
         try workshop.makeClip(seconds: 24)
         let export = try RunningExport(workshop, to: "part.mp4", Self.paced + ["--workers", "2"])
         let slots = try awaited("two slots") { export.slots.count == 2 ? export.slots : nil }
-        export.signal(SIGINT)
-        export.signal(SIGINT)
+        // From the first segment on the output is being written.
+        try awaited("an unfinished output") { workshop.leftovers.isEmpty ? nil : true }
+        export.signal(signal)
+        export.signal(signal)
         // Two signals of a kind that are sent too close together are one (signal(7)).
         usleep(20_000)
-        export.signal(SIGINT)
+        export.signal(signal)
         #expect(try export.ending(within: 1).code == 130)
+        #expect(workshop.leftovers.isEmpty, "\(workshop.leftovers)")
         try awaited("the slots to go", seconds: 5) { slots.contains(where: ProcessTable.isAlive) ? nil : true }
     }
 

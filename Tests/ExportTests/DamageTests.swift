@@ -174,7 +174,7 @@ struct DamageTests {
 }
 
 private struct DamageReport: Decodable {
-    enum Kind: String, Decodable { case concealed, dropped, repeated }
+    enum Kind: String, Decodable { case concealed, dropped }
     struct Time: Decodable {
         var value: Int64
         var timescale: Int32

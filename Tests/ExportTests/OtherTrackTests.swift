@@ -256,6 +256,21 @@ struct OtherTrackTests {
         }
     }
 
+    @Test(
+        "captions that come up behind the first pictures are named as lost, too, and --strict gives the file no name",
+        arguments: ["firefox-esr--640x480_seg1.ts", "firefox-esr--bipbop-lateaudio.mp4"])
+    func lateCaptions(_ name: String) throws {
+        guard let source = RealMedia.path(name) else { return }
+        let workplace = try Workplace()
+        let options = ["-c", "vp9", "-o", "deadline=realtime", "-o", "cpu-used=8", "--end", "4"]
+        let (report, errors) = try workplace.export(source, "a.mkv", options)
+        let result = try #require(report, "\(errors)")
+        #expect(result.losses.contains { $0.contains("closed captions") }, "\(result.losses)")
+        let strict = try workplace.export(source, "b.mkv", options + ["--strict"])
+        #expect(strict.report == nil && strict.errors.contains("closed captions"), "\(strict.errors)")
+        #expect(!FileManager.default.fileExists(atPath: workplace.file("b.mkv")))
+    }
+
     @Test("GoPro's data is copied to MP4 and named for Matroska; the time code follows --start")
     func data() throws {
         guard let source = RealMedia.path("gpmf-parser--karma.mp4") else { return }

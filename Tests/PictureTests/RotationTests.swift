@@ -1,3 +1,4 @@
+import Foundation
 import Support
 import Testing
 
@@ -25,6 +26,43 @@ import Testing
         let strict = try Export(source, into: scratch, as: "strict.mkv", Self.options + ["--strict"])
         #expect(strict.exitCode == 1)
         #expect(try !scratch.names.contains("strict.mkv"))
+    }
+
+    /// Display matrices in 16.16 and, in the last column, 2.30 (ISO/IEC 14496-12 §8.3.2).
+    private static let one: Int32 = 65_536
+    static let matrices: [(name: String, matrix: [Int32])] = [
+        ("mirroring", [-one, 0, 0, 0, one, 0, 192 * one, 0, 1 << 30]),
+        ("mirroring", [one, 0, 0, 0, -one, 0, 0, 128 * one, 1 << 30]),
+        ("rotation by 90 degrees", [0, one, 0, -one, 0, 0, 128 * one, 0, 1 << 30]),
+        ("rotation by 180 degrees", [-one, 0, 0, 0, -one, 0, 192 * one, 128 * one, 1 << 30]),
+        ("mirroring with a rotation by 270 degrees", [0, one, 0, one, 0, 0, 0, 0, 1 << 30]),
+    ]
+
+    @Test("Every turn and mirroring is carried into MP4, and named where Matroska holds none", arguments: matrices)
+    func everyTurn(_ turn: (name: String, matrix: [Int32])) throws {
+        let scratch = try ScratchFolder()
+        let source = scratch.file("turned.mp4")
+        let clip = [
+            "-f", "lavfi", "-i", "testsrc2=s=192x128:r=25:d=1", "-c:v", "libx264", "-preset", "ultrafast", source,
+        ]
+        guard try FFmpegProgram.run(clip) else { return }
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: source))
+        // Version 0: behind the box's name 40 bytes come before the matrix (§8.3.2).
+        let header = try #require(bytes.range(of: Data("tkhd".utf8))?.lowerBound)
+        for (index, value) in turn.matrix.enumerated() {
+            let place = header + 44 + 4 * index
+            let word = withUnsafeBytes(of: value.bigEndian) { Data($0) }
+            bytes.replaceSubrange(place..<(place + 4), with: word)
+        }
+        try bytes.write(to: URL(fileURLWithPath: source))
+        let options = ["--encoder-option", "preset=ultrafast"]
+        let movie = try Export(source, into: scratch, as: "out.mp4", options)
+        #expect(movie.isProved && movie.losses.isEmpty, "\(movie.complaint) \(movie.losses)")
+        let before = try Probe(source)?.trackSideData["Display Matrix"]?["displaymatrix"] as? String
+        let after = try Probe(movie.output)?.trackSideData["Display Matrix"]?["displaymatrix"] as? String
+        #expect(before == after)
+        let matroska = try Export(source, into: scratch, as: "out.mkv", options)
+        #expect(matroska.losses.contains { $0.hasPrefix("The \(turn.name) is not carried") }, "\(matroska.losses)")
     }
 
     @Test("--apply-rotation turns the pixels and leaves no matrix")
