@@ -88,7 +88,9 @@ let package = Package(
         // Real processes: the program that is built beside them.
         .testTarget(name: "ClusterTests", dependencies: ["weft", "Support"], swiftSettings: strict),
         tests(of: "weft", ["ClusterProtocol", "MediaTime", "Support"]),
-        .testTarget(name: "ServiceTests", dependencies: ["weft", "Support"], swiftSettings: strict),
+        .testTarget(
+            name: "ServiceTests", dependencies: ["weft", "ClusterProtocol", "JobStore", "Scheduling", "Support"],
+            swiftSettings: strict),
         // The built program on real files and short clips, judged by ffprobe; and the pure parts that decide the picture.
         .testTarget(
             name: "PictureTests",
