@@ -89,7 +89,8 @@ let package = Package(
         .testTarget(name: "ClusterTests", dependencies: ["weft", "Support"], swiftSettings: strict),
         tests(of: "weft", ["ClusterProtocol", "MediaTime", "Support"]),
         .testTarget(
-            name: "ServiceTests", dependencies: ["weft", "ClusterProtocol", "JobStore", "Scheduling", "Support"],
+            name: "ServiceTests",
+            dependencies: ["weft", "ClusterProtocol", "JobStore", "Messaging", "Scheduling", "Support"],
             swiftSettings: strict),
         // The built program on real files and short clips, judged by ffprobe; and the pure parts that decide the picture.
         .testTarget(
@@ -101,6 +102,12 @@ let package = Package(
         // The relay among them, for benchmarks.
         .executableTarget(
             name: "FaultRelay", dependencies: ["Support"], path: "Tests/FaultRelay", swiftSettings: strict),
+        // Damaged messages: a program of its own, so that a crash is seen, and so that what its parsers allocate can be counted.
+        .target(name: "AllocationCount", path: "Tests/AllocationCount"),
+        .executableTarget(
+            name: "ProtocolFuzz",
+            dependencies: ["AllocationCount", "ClusterProtocol", "Media", "Messaging", "Support"],
+            path: "Tests/ProtocolFuzz", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -13,11 +13,11 @@ extension Demuxer {
     /// A path is always given as `file:`, so that a colon in it is never a protocol.
     static func address(_ location: String) -> String { isURL(location) ? location : "file:\(location)" }
 
-    /// How the network is treated: a server that says nothing is left after half a minute, and one that went away and came back
-    /// (a restart) is asked for the rest.
+    /// How the network is treated: a connection over which nothing comes is left for another, and a server that went away and came back
+    /// (a restart) is asked for the rest. `InputWatch` ends it.
     static func protocolOptions(_ location: String) -> [(String, String)] {
         guard isWeb(location) else { return [] }
-        return [("rw_timeout", "30000000"), ("reconnect", "1"), ("reconnect_delay_max", "4")]
+        return [("rw_timeout", "10000000"), ("reconnect", "1"), ("reconnect_delay_max", "4")]
     }
 
     /// Options for a source that was there before: a server that cannot be reached just now is tried again for some seconds.
@@ -25,7 +25,7 @@ extension Demuxer {
         isWeb(location) ? ["reconnect_on_network_error": "1"] : [:]
     }
 
-    private static func isWeb(_ location: String) -> Bool {
+    static func isWeb(_ location: String) -> Bool {
         location.hasPrefix("http://") || location.hasPrefix("https://")
     }
 
@@ -51,14 +51,13 @@ extension Demuxer {
         }
     }
 
-    static func notMedia(_ location: String, code: Int32) -> MediaError {
+    static func notMedia(_ location: String, code: Int32, log: [String]) -> MediaError {
         MediaError(
-            .asset, .notMedia, "\(location) is not a media file that can be read.", code: code,
-            log: CodecLog.recentLines(of: nil))
+            .asset, .notMedia, "\(location) is not a media file that can be read.", code: code, log: log)
     }
 
     static func open(
-        _ location: String, options: [String: String], interrupt: InterruptFlag, probe: Probe
+        _ location: String, options: [String: String], watch: InputWatch, probe: Probe
     ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext> {
         var dictionary: OpaquePointer?
         defer { av_dict_free(&dictionary) }
@@ -71,7 +70,8 @@ extension Demuxer {
         guard let fresh = avformat_alloc_context() else {
             throw MediaError(.resources, .outOfMemory, "No memory to open \(location).")
         }
-        fresh.pointee.interrupt_callback = AVIOInterruptCB(callback: InterruptFlag.callback, opaque: interrupt.opaque)
+        fresh.pointee.interrupt_callback = watch.callback
+        watch.context = fresh
         if probe == .quick {
             fresh.pointee.probesize = 512 << 10
             fresh.pointee.max_analyze_duration = 500_000
@@ -79,12 +79,16 @@ extension Demuxer {
         var opened: UnsafeMutablePointer<AVFormatContext>? = fresh
         // On failure this frees the context.
         let code = avformat_open_input(&opened, address(location), nil, &dictionary)
-        guard code >= 0, let context = opened else { throw openFailure(location, code: code, interrupt: interrupt) }
+        guard code >= 0, let context = opened else {
+            watch.context = nil
+            throw openFailure(location, code: code, watch: watch)
+        }
         do {
             try refuseUnused(dictionary, location)
-            if probe != .header { try findStreams(context, location, interrupt: interrupt) }
+            if probe != .header { try findStreams(context, location, watch: watch) }
         } catch {
             avformat_close_input(&opened)
+            watch.context = nil
             throw error
         }
         return context
@@ -101,32 +105,33 @@ extension Demuxer {
     }
 
     private static func findStreams(
-        _ context: UnsafeMutablePointer<AVFormatContext>, _ location: String, interrupt: InterruptFlag
+        _ context: UnsafeMutablePointer<AVFormatContext>, _ location: String, watch: InputWatch
     ) throws(MediaError) {
         // A text file is "ANSI art" to libavformat; nobody exports that as video.
         if let name = context.pointee.iformat?.pointee.name,
             ["tty", "bin", "xbin", "adf", "idf"].contains(String(cString: name))
         {
-            throw notMedia(location, code: 0)
+            throw notMedia(location, code: 0, log: CodecLog.recentLines(of: context, since: watch.mark))
         }
         let code = avformat_find_stream_info(context, nil)
-        guard code >= 0 else { throw openFailure(location, code: code, interrupt: interrupt) }
-        if interrupt.isInterrupted || interrupt.isPastDeadline {
-            throw openFailure(location, code: weft_averror_exit(), interrupt: interrupt)
+        guard code >= 0 else { throw openFailure(location, code: code, watch: watch) }
+        if watch.interrupt.isInterrupted || watch.interrupt.isPastDeadline || watch.isSilent {
+            throw openFailure(location, code: weft_averror_exit(), watch: watch)
         }
     }
 
-    static func openFailure(_ location: String, code: Int32, interrupt: InterruptFlag) -> MediaError {
-        let log = CodecLog.recentLines(of: nil)
-        if interrupt.isInterrupted {
+    static func openFailure(_ location: String, code: Int32, watch: InputWatch) -> MediaError {
+        let log = CodecLog.recentLines(of: nil, since: watch.mark)
+        if watch.isSilent { return silence(of: location, log: log) }
+        if watch.interrupt.isInterrupted {
             return MediaError(.cancelled, .cancelled, "Opening \(location) was stopped.", code: code, log: log)
         }
-        if interrupt.isPastDeadline {
+        if watch.interrupt.isPastDeadline {
             return MediaError(.asset, .timedOut, "\(location) did not answer in time.", code: code, log: log)
         }
         switch code {
         case weft_averror_invalid_data(), weft_averror_eof(), weft_averror_demuxer_not_found(), weft_averror(EISDIR):
-            return notMedia(location, code: code)
+            return notMedia(location, code: code, log: log)
         case weft_averror_http_not_found():
             return MediaError(.asset, .notFound, "The server has no \(location).", code: code, log: log)
         case weft_averror_http_unauthorized(), weft_averror_http_forbidden():
@@ -137,15 +142,26 @@ extension Demuxer {
         case weft_averror(ECONNREFUSED), weft_averror(EHOSTUNREACH), weft_averror(ENETUNREACH),
             weft_averror(ECONNRESET):
             return MediaError(.asset, .timedOut, "The server of \(location) cannot be reached.", code: code, log: log)
+        case weft_averror(ETIMEDOUT) where isWeb(location):
+            return MediaError(.asset, .timedOut, "The server of \(location) does not answer.", code: code, log: log)
         case weft_averror_protocol_not_found():
             return MediaError(
                 .asset, .unsupported, "The protocol of \(location) is not supported.", code: code, log: log)
         default:
             do {
-                try check(code, .asset, "\(location) cannot be opened.")
-                return notMedia(location, code: code)
+                try check(code, .asset, "\(location) cannot be opened.", since: watch.mark)
+                return notMedia(location, code: code, log: log)
             } catch { return error }
         }
+    }
+
+    /// A server that takes requests and answers none, or stopped in the middle of an answer.
+    static func silence(of location: String, log: [String]) -> MediaError {
+        let seconds = InputWatch.patience.components.seconds
+        return MediaError(
+            .asset, .timedOut, "The server of \(location) has sent nothing for \(seconds) s.",
+            code: weft_averror(ETIMEDOUT),
+            log: log)
     }
 
     static func chapters(of context: UnsafeMutablePointer<AVFormatContext>) -> [Chapter] {

@@ -44,7 +44,7 @@ package final class Demuxer {
     package let isSeekable: Bool
 
     let context: UnsafeMutablePointer<AVFormatContext>
-    private let interrupt: InterruptFlag
+    private let watch: InputWatch
     private let options: [String: String]
     /// Current format of each track: changes when the container announces new parameter sets.
     private var formats: [FormatDescription] = []
@@ -66,12 +66,12 @@ package final class Demuxer {
         location: String, options: [String: String] = [:], interrupt: InterruptFlag? = nil, probe: Probe = .full
     ) throws(MediaError) {
         _ = CodecLog.installed
-        let interrupt = interrupt ?? InterruptFlag()
+        let watch = InputWatch(interrupt ?? InterruptFlag(), of: location)
         try Self.checkFile(location)
-        let context = try Self.open(location, options: options, interrupt: interrupt, probe: probe)
+        let context = try Self.open(location, options: options, watch: watch, probe: probe)
         self.location = location
         self.options = options
-        self.interrupt = interrupt
+        self.watch = watch
         self.context = context
         containerName = context.pointee.iformat?.pointee.name.map { String(cString: $0) } ?? ""
         metadata = Metadata(context.pointee.metadata)
@@ -82,7 +82,7 @@ package final class Demuxer {
         // From here on a thrown error runs deinit, which closes the context.
         try discoverTracks()
         guard probe == .header || tracks.contains(where: { $0.format.isKnown }) else {
-            throw Self.notMedia(location, code: 0)
+            throw Self.notMedia(location, code: 0, log: CodecLog.recentLines(of: context, since: watch.mark))
         }
     }
 
@@ -171,10 +171,7 @@ package final class Demuxer {
     /// - Parameter anySample: stop at any sample, where the container can; it may not be decodable.
     package func seek(track index: Int, toTicks ticks: Int64, anySample: Bool = false) throws(MediaError) {
         let flags = AVSEEK_FLAG_BACKWARD | (anySample ? AVSEEK_FLAG_ANY : 0)
-        try check(
-            av_seek_frame(context, Int32(index), ticks, flags), .asset,
-            "\(location) could not be positioned at \(ticks) ticks of track \(index).", context: context)
-        end = .ahead
+        try checkSeek(av_seek_frame(context, Int32(index), ticks, flags), "\(ticks) ticks of track \(index)")
     }
 
     /// Moves to a byte offset: only for containers without a header, such as MPEG-TS, where any offset will do.
@@ -182,9 +179,15 @@ package final class Demuxer {
     /// At a sample's `position` that sample comes first, with its times and flags; where a PES packet begins in the middle of a picture
     /// (ISO/IEC 13818-1 §2.4.3.7 allows it) the rest of that picture stands before the sample's own bytes, which decoders skip.
     package func seek(toByte position: Int64) throws(MediaError) {
+        try checkSeek(av_seek_frame(context, -1, position, AVSEEK_FLAG_BYTE), "byte \(position)")
+    }
+
+    private func checkSeek(_ code: Int32, _ place: @autoclosure () -> String) throws(MediaError) {
+        if code < 0, watch.isSilent {
+            throw Self.silence(of: location, log: CodecLog.recentLines(of: context, since: watch.mark))
+        }
         try check(
-            av_seek_frame(context, -1, position, AVSEEK_FLAG_BYTE), .asset,
-            "\(location) could not be positioned at byte \(position).", context: context)
+            code, .asset, "\(location) could not be positioned at \(place()).", context: context, since: watch.mark)
         end = .ahead
     }
 
@@ -221,7 +224,7 @@ package final class Demuxer {
 
     private func clusterIndex(track index: Int) throws(MediaError) -> ClusterIndex {
         if let known = clusterIndexes[index] { return known }
-        let other = try Demuxer(location: location, options: options, interrupt: interrupt, probe: .header)
+        let other = try Demuxer(location: location, options: options, interrupt: watch.interrupt, probe: .header)
         let result = try other.loadCues(track: index)
         bytesReadElsewhere += other.bytesRead
         clusterIndexes[index] = result
@@ -234,7 +237,8 @@ package final class Demuxer {
             return ClusterIndex(entries: [], isWhole: false)
         }
         let code = av_seek_frame(context, Int32(index), 0, AVSEEK_FLAG_BACKWARD)
-        if interrupt.isInterrupted || interrupt.isPastDeadline || pb.pointee.error < 0 {
+        if watch.isSilent { throw Self.silence(of: location, log: []) }
+        if watch.interrupt.isInterrupted || watch.interrupt.isPastDeadline || pb.pointee.error < 0 {
             try check(min(code, pb.pointee.error, -1), .asset, "The index of \(location) could not be read.")
         }
         let entries = Self.entries(of: stream)
@@ -291,22 +295,34 @@ package final class Demuxer {
     /// libavformat turns many errors into the end of the file: tell them apart.
     private func finish(_ code: Int32) throws(MediaError) {
         end = .failed
-        if code != weft_averror_eof() {
-            try check(code, .asset, "Reading \(location) failed.", context: context)
-        }
+        if code != weft_averror_eof() || watch.isSilent { try checkRead(code) }
         if let error = context.pointee.pb?.pointee.error, error < 0, error != weft_averror_eof() {
-            try check(error, .asset, "Reading \(location) failed.", context: context)
+            try checkRead(error)
         }
-        if interrupt.isInterrupted || interrupt.isPastDeadline {
+        if watch.interrupt.isInterrupted || watch.interrupt.isPastDeadline {
             throw MediaError(
-                .cancelled, interrupt.isInterrupted ? .cancelled : .timedOut, "Reading \(location) was stopped.")
+                .cancelled, watch.interrupt.isInterrupted ? .cancelled : .timedOut, "Reading \(location) was stopped.")
         }
         if let missing = missingBytes {
             throw MediaError(
                 .asset, .invalidData, "\(location) is cut off: \(missing) bytes are missing at its end.",
-                code: weft_averror_invalid_data(), log: CodecLog.recentLines(of: context))
+                code: weft_averror_invalid_data(), log: CodecLog.recentLines(of: context, since: watch.mark))
         }
         end = .reached
+    }
+
+    private func checkRead(_ code: Int32) throws(MediaError) {
+        if watch.isSilent {
+            throw Self.silence(of: location, log: CodecLog.recentLines(of: context, since: watch.mark))
+        }
+        // The protocol cannot go to a place that the container names.
+        if !isSeekable, Self.isWeb(location), code == weft_averror(ENOSYS) {
+            throw MediaError(
+                .asset, .noRanges,
+                "The server of \(location) gives no ranges, and it cannot be read from front to end.",
+                code: code, log: CodecLog.recentLines(of: context, since: watch.mark))
+        }
+        try check(code, .asset, "Reading \(location) failed.", context: context, since: watch.mark)
     }
 
     /// How far the container's own tables reach beyond the end of the file.

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Stops libavformat's blocking input and output from another thread.
 ///
-/// libavformat asks its interrupt callback while it waits; this is the atomic flag and the deadline behind that callback.
+/// libavformat asks its interrupt callback while it waits; this is the atomic flag and the deadline behind that callback (`InputWatch`).
 /// One flag may serve several demuxers: interrupting it stops all of them.
 package final class InterruptFlag: Sendable {
     private let raised = Atomic<Bool>(false)
@@ -32,15 +32,5 @@ package final class InterruptFlag: Sendable {
         let (seconds, attoseconds) = duration.components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         return overflow ? .max : whole.addingReportingOverflow(attoseconds / 1_000_000_000).partialValue
-    }
-
-    /// The opaque pointer for the C callback. The owner of the libav context must keep this flag alive.
-    var opaque: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
-
-    /// What libavformat calls while it waits: not 0 means stop.
-    static let callback: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { opaque in
-        guard let opaque else { return 0 }
-        let flag = Unmanaged<InterruptFlag>.fromOpaque(opaque).takeUnretainedValue()
-        return flag.isInterrupted || flag.isPastDeadline ? 1 : 0
     }
 }

@@ -31,6 +31,8 @@ public struct MediaError: Error, Sendable, CustomStringConvertible {
         /// Somebody asked to stop.
         case cancelled
         case timedOut
+        /// A server gives no ranges, and the container wants to be read at several places.
+        case noRanges
         case outOfMemory
         /// See the code and the log.
         case other
@@ -69,11 +71,13 @@ public struct MediaError: Error, Sendable, CustomStringConvertible {
 
 /// The choke point from a libav return value to a typed error.
 ///
-/// - Parameter context: the libav object whose log lines explain the failure.
+/// - Parameters:
+///   - context: the libav object whose log lines explain the failure.
+///   - mark: lines from before it are about something else.
 @discardableResult
 func check(
     _ code: Int32, _ boundary: MediaError.Boundary, _ message: @autoclosure () -> String,
-    context: UnsafeRawPointer? = nil
+    context: UnsafeRawPointer? = nil, since mark: UInt64 = 0
 ) throws(MediaError) -> Int32 {
     guard code < 0 else { return code }
     let reason: MediaError.Reason =
@@ -89,5 +93,5 @@ func check(
         case weft_averror(ETIMEDOUT): .timedOut
         default: .other
         }
-    throw MediaError(boundary, reason, message(), code: code, log: CodecLog.recentLines(of: context))
+    throw MediaError(boundary, reason, message(), code: code, log: CodecLog.recentLines(of: context, since: mark))
 }

@@ -11,7 +11,8 @@ extension Failure {
         self.init(
             boundary, error.message, retry: Self.retry(for: error), fault: Self.fault(for: error, role: role),
             code: error.code, log: error.log, exitCode: Self.exitCode(for: error, role: role))
-        advice = Self.advice(for: error, role: role)
+        let isOnTheWeb = role == .source && error.message.contains("://")
+        advice = (isOnTheWeb ? Self.webAdvice(for: error) : nil) ?? Self.advice(for: error, role: role)
         if error.code != 0, !message.contains(MediaError.text(of: error.code)) {
             message += " (\(MediaError.text(of: error.code)))"
         }
@@ -25,7 +26,8 @@ extension Failure {
     private static func retry(for error: MediaError) -> Retry {
         switch error.reason {
         case .outOfMemory, .timedOut: .elsewhere
-        case .notFound, .notMedia, .notPermitted, .encrypted, .invalidSettings, .alreadyExists, .cancelled, .noSpace:
+        case .notFound, .notMedia, .notPermitted, .encrypted, .invalidSettings, .alreadyExists, .cancelled, .noSpace,
+            .noRanges:
             .giveUp
         case .unsupported: .elsewhere
         case .invalidData, .other: .elsewhere
@@ -36,7 +38,7 @@ extension Failure {
         switch error.reason {
         case .notMedia, .encrypted, .invalidData: .source
         case .invalidSettings: .settings
-        case .noSpace, .outOfMemory, .timedOut, .notPermitted: .environment
+        case .noSpace, .outOfMemory, .timedOut, .notPermitted, .noRanges: .environment
         case .unsupported: role == .source ? .source : .settings
         case .notFound, .alreadyExists, .cancelled, .other:
             switch role {
@@ -54,12 +56,25 @@ extension Failure {
         case (.cancelled, _): .interrupted
         case (.notFound, .source): .noSource
         case (.notPermitted, .source): .notPermitted
-        case (.notMedia, _), (.encrypted, _), (.invalidData, .source), (.unsupported, .source): .badSource
+        case (.notMedia, _), (.encrypted, _), (.invalidData, .source), (.unsupported, .source),
+            (.noRanges, _):
+            .badSource
         case (.invalidSettings, _), (.unsupported, _): .usage
         case (.noSpace, _), (.notPermitted, .output), (.alreadyExists, .output), (.notFound, .output): .cannotCreate
         case (.timedOut, _), (.outOfMemory, _): .temporary
         case (.other, .source), (.other, .output): .ioError
         default: .jobFailed
+        }
+    }
+
+    /// Of a source behind a URL.
+    private static func webAdvice(for error: MediaError) -> String? {
+        switch error.reason {
+        case .notFound: "Check the URL."
+        case .notPermitted: "Let the server give it to this machine, or export a copy in a local file."
+        case .timedOut: "Look whether the server runs, and at the network to it, then try again."
+        case .noRanges: "Let the server give ranges (Accept-Ranges), or export a copy in a local file."
+        default: nil
         }
     }
 

@@ -233,6 +233,8 @@ package final class SourceSession: SegmentSource {
             case .none: return false
             }
         } catch {
+            // Reading from the beginning would only wait for the same server again.
+            guard error.reason != .timedOut else { throw error }
             return false
         }
         ordinal = nil

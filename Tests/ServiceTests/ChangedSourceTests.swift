@@ -51,6 +51,28 @@ struct ChangedSourceTests {
         try Self.expectChange(try place.awaitEnd(id), place, removed: change == .removed)
     }
 
+    @Test(
+        "A source that changes while the coordinator streams it stops the job with a failure that says so",
+        arguments: [Change.replaced, .truncated, .removed])
+    func streamed(change: Change) throws {
+        guard let media = Workplace.media("firefox-esr--movie_300.mp4") else { return }
+        let place = try Workplace()
+        let folder = place.file("folder")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let source = folder + "/film.mp4"
+        try FileManager.default.copyItem(atPath: media, toPath: source)
+        guard let hidden = StreamedSourceTests.hiding(folder) else { return }
+        try place.startCoordinator()
+        try place.startWorker("far", prefix: hidden)
+        try place.awaitWorkers(1)
+        let id = try place.submit(source, "out.mp4", Workplace.slow)
+        try place.awaitSegments(id, atLeast: 1)
+        try change.make(source)
+        let report = try place.awaitEnd(id)
+        try Self.expectChange(report, place, removed: change == .removed)
+        #expect(report["source_access"] as? [String: String] == ["far": "streamed"])
+    }
+
     @Test("A source that changes under an export on one machine stops it")
     func export() throws {
         guard let media = Workplace.media("firefox-esr--movie_300.mp4") else { return }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Streamed sources", .serialized)
 struct StreamedSourceTests {
     /// Words that run a program where `folder` is empty; `nil` where the machine does not allow it.
-    private static func hiding(_ folder: String) -> [String]? {
+    static func hiding(_ folder: String) -> [String]? {
         let words = [
             "/usr/bin/unshare", "-m", "sh", "-c",
             "mount --make-rprivate / && mount -t tmpfs none \"$0\" && exec \"$@\"", folder,

@@ -5,6 +5,7 @@ import Testing
 final class WebServer {
     let folder: String
     private let configuration: String
+    private let log: String
     private(set) var port: UInt16 = 0
     private var process: Process?
     private static let program = "/usr/sbin/nginx"
@@ -17,6 +18,7 @@ final class WebServer {
         }
         folder = place.file("www")
         configuration = place.file("nginx.conf")
+        log = place.file("nginx.log")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         port = try Self.freePort()
         let scratch = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -24,11 +26,13 @@ final class WebServer {
         // The folder of a test belongs to whoever runs it, and so must the server's processes.
         let user = getuid() == 0 ? "user root; " : ""
         let text = """
-            \(user)daemon off; pid \(place.file("nginx.pid")); error_log \(place.file("nginx.err"));
+            \(user)daemon off; master_process off; pid \(place.file("nginx.pid")); error_log \(place.file("nginx.err"));
             events { worker_connections 64; }
-            http { access_log \(place.file("nginx.log")); \(scratch)
-              server { listen 127.0.0.1:\(port); root \(folder);
-                location /forbidden { return 403; } location /broken { return 503; } } }
+            http { log_format sizes '$status $body_bytes_sent $request_uri $http_range';
+              access_log \(log) sizes; \(scratch)
+              server { listen 127.0.0.1:\(port) sndbuf=64k; root \(folder);
+                location /forbidden { return 403; } location /broken { return 503; }
+                location /whole/ { alias \(folder)/; max_ranges 0; } } }
             """
         try text.write(toFile: configuration, atomically: true, encoding: .utf8)
         try start()
@@ -55,8 +59,32 @@ final class WebServer {
 
     func stop() {
         guard let process, process.isRunning else { return }
-        process.terminate()
+        // Nothing milder: it keeps the signals blocked that are so in the thread that starts it, and as one process unblocks none.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
+    }
+
+    /// Stops it in the middle of whatever it does: connections stay, and nothing comes over them.
+    func pause(_ isPaused: Bool = true) {
+        guard let process, process.isRunning else { return }
+        kill(process.processIdentifier, isPaused ? SIGSTOP : SIGCONT)
+    }
+
+    struct Request {
+        var status: Int
+        /// Bytes of the answer that went into the connection, which may have been closed before they were all read.
+        var bytes: Int
+        var path: String
+        var range: String
+    }
+
+    /// What was asked for so far.
+    func requests() throws -> [Request] {
+        try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count == 4, let status = Int(words[0]), let bytes = Int(words[1]) else { return nil }
+            return Request(status: status, bytes: bytes, path: String(words[2]), range: String(words[3]))
+        }
     }
 
     private static func socketAddress(_ port: UInt16) -> sockaddr_in {

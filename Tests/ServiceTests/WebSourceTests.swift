@@ -55,6 +55,71 @@ struct WebSourceTests {
         try ChangedSourceTests.expectChange(report, place)
     }
 
+    @Test("Ranges travel, not the whole source for each segment")
+    func ranges() throws {
+        let place = try Workplace()
+        guard let server = try WebServer(place), let clip = try place.heavyClip(seconds: 40) else { return }
+        try FileManager.default.moveItem(atPath: clip, toPath: server.file("film.mp4"))
+        let size = try Data(contentsOf: URL(fileURLWithPath: server.file("film.mp4"))).count
+        let options = ["--workers", "2", "-o", "preset=ultrafast", "--segment-duration", "2", "--json"]
+        let outcome = try place.weft(["export", server.url("film.mp4"), place.file("out.mp4")] + options)
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        let segments = try #require(outcome.json["segments"] as? Int)
+        #expect(segments >= 15)
+        let requests = try server.requests()
+        #expect(requests.allSatisfy { $0.status == 206 && $0.range.hasPrefix("bytes=") }, "\(requests)")
+        let bytes = requests.reduce(0) { $0 + $1.bytes }
+        print("\(requests.count) requests, \(bytes) bytes of a source of \(size) in \(segments) segments")
+        // Once for the segments, once for the sound and once for the proof, and what is on the way when a connection is closed.
+        #expect(bytes < 6 * size, "\(requests.count) requests, \(bytes) bytes of a source of \(size)")
+    }
+
+    @Test("A server that gives no ranges is told apart from a source that cannot be read")
+    func whole() throws {
+        guard let site = try Site() else { return }
+        let url = site.server.url("whole/film.mp4")
+        let outcome = try site.place.weft("export", url, site.place.file("out.mp4"), "--quiet")
+        #expect(outcome.code == 65)
+        #expect(outcome.errors.contains(url) && outcome.errors.contains("gives no ranges"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("to do  Let the server give ranges"), "\(outcome.errors)")
+        #expect(site.place.bytes("out.mp4") == nil)
+    }
+
+    @Test("A file that is swapped behind its URL stops an export on one machine")
+    func swappedExport() throws {
+        guard let site = try Site() else { return }
+        let place = site.place
+        let words = ["export", site.url, place.file("out.mp4"), "--workers", "1", "--quiet"] + Workplace.slow
+        let outcome = try place.weft(
+            words,
+            meanwhile: {
+                try place.awaits("a segment") { place.spooledSegments > 0 }
+                try Data(contentsOf: URL(fileURLWithPath: site.media)).dropLast(70_000)
+                    .write(to: URL(fileURLWithPath: site.server.file("film.mp4")), options: .atomic)
+            })
+        #expect(outcome.code == 65, "\(outcome.errors)")
+        #expect(outcome.errors.contains("changed while"), "\(outcome.errors)")
+        #expect(place.bytes("out.mp4") == nil)
+    }
+
+    @Test("A server that stalls for a while costs nothing but time")
+    func stalled() throws {
+        guard let site = try Site() else { return }
+        let place = site.place
+        let reference = try place.reference(site.media, Workplace.slow)
+        try place.startCoordinator()
+        try place.startWorker("a")
+        try place.awaitWorkers(1)
+        let id = try place.submit(site.url, "out.mp4", Workplace.slow)
+        try place.awaitSegments(id, atLeast: 1)
+        site.server.pause()
+        Thread.sleep(forTimeInterval: 4)
+        site.server.pause(false)
+        let report = try place.awaitEnd(id)
+        #expect(report["state"] as? String == "done", "\(report)")
+        #expect(place.bytes("out.mp4") == reference)
+    }
+
     @Test("A server that goes away and comes back costs nothing but time")
     func restarted() throws {
         guard let site = try Site() else { return }

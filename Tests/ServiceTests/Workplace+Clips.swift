@@ -25,6 +25,21 @@ extension Workplace {
             errors: try String(contentsOfFile: file(names[1]), encoding: .utf8))
     }
 
+    /// A small picture of noise that hardly compresses, about a megabyte a second, with a tone and a keyframe every second.
+    func heavyClip(seconds: Int) throws -> String? {
+        let path = file("heavy.mp4")
+        let noise = "nullsrc=s=256x144:r=25:d=\(seconds),noise=alls=100:allf=t+u"
+        let words = [
+            "ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", noise, "-f", "lavfi", "-i", "sine=d=\(seconds)",
+        ]
+        guard
+            let made = try tool(
+                words + ["-c:v", "libx264", "-preset", "ultrafast", "-qp", "6", "-g", "25", "-c:a", "aac", path])
+        else { return nil }
+        try #require(made.code == 0, "\(made.errors)")
+        return path
+    }
+
     /// A moving picture of 25 frames a second with a tone, and a keyframe every second.
     func clip(seconds: Int) throws -> String? {
         let path = file("clip.mp4")

@@ -73,9 +73,11 @@ final class Workplace {
         return environment
     }
 
-    private func process(_ words: [String], prefix: [String], log: String) throws -> Process {
+    private func process(
+        _ words: [String], prefix: [String], log: String, program: String = Workplace.program
+    ) throws -> Process {
         let process = Process()
-        let line = prefix + [Self.program] + words
+        let line = prefix + [program] + words
         process.executableURL = URL(fileURLWithPath: line[0])
         process.arguments = Array(line.dropFirst())
         process.environment = environment
@@ -96,17 +98,31 @@ final class Workplace {
     func weft(_ words: [String], prefix: [String]? = nil, meanwhile: () throws -> Void = {}) throws -> Outcome {
         let log = "run-\(UInt32.random(in: 0...UInt32.max))"
         let process = try process(words, prefix: prefix ?? clientPrefix, log: log)
+        return try outcome(of: process, log: log, seconds: 90, meanwhile: meanwhile)
+    }
+
+    /// Runs it to its end, and kills it if that does not come in time.
+    private func outcome(
+        of process: Process, log: String, seconds: Double, meanwhile: () throws -> Void = {}
+    ) throws -> Outcome {
         processes.append(process)
         try process.run()
         let pid = process.processIdentifier
         let watchdog = DispatchWorkItem { kill(pid, SIGKILL) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + 90, execute: watchdog)
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: watchdog)
         try meanwhile()
         process.waitUntilExit()
         watchdog.cancel()
         return Outcome(
             code: process.terminationStatus, output: try String(contentsOfFile: file(log + ".out"), encoding: .utf8),
             errors: try String(contentsOfFile: file(log + ".err"), encoding: .utf8))
+    }
+
+    /// Runs another program that was built beside these tests.
+    func beside(_ name: String, _ words: [String]) throws -> Outcome {
+        let program = URL(fileURLWithPath: Self.program).deletingLastPathComponent().appending(path: name).path
+        let process = try process(words, prefix: [], log: name, program: program)
+        return try outcome(of: process, log: name, seconds: 600)
     }
 
     /// Kills a command once the condition holds.
