@@ -81,7 +81,7 @@ let package = Package(
         .testTarget(name: "ExportTests", dependencies: ["weft", "Support"], swiftSettings: strict),
         tests(of: "Stitching", ["ClusterProtocol", "Media", "MediaTime", "SourceAccess", "Support"]),
         tests(of: "Verification", ["ClusterProtocol", "Media", "MediaTime", "SegmentPlan", "SourceAccess", "Support"]),
-        tests(of: "Worker", ["ClusterProtocol"]),
+        tests(of: "Worker", ["ClusterProtocol", "Messaging", "Support"]),
         tests(of: "Placement", ["ClusterProtocol"]),
         tests(
             of: "Coordinator", ["ClusterProtocol", "JobStore", "Scheduling", "SourceAccess", "Stitching", "Support"]),

@@ -1,4 +1,5 @@
 package import MediaTime
+package import SegmentPlan
 
 /// What the user asks of an export: the options of `weft export` and `weft submit`, a preset file, and the body of a
 /// submitted job are all this one value.
@@ -72,6 +73,8 @@ package struct ExportSettings: Hashable, Sendable, Codable {
     package var end: MediaTime?
     /// Target segment length; `nil` for 10 s. At least 2 s unless the source's own groups are the whole of it.
     package var segmentDuration: MediaTime?
+    /// Whether groups of pictures much longer than that are cut inside.
+    package var longGroups = LongGroupSplitting.auto
     /// Encoder threads a slot; `nil` for the constant of encoder and frame size.
     package var threads: Int?
     /// Seconds without a new frame before a slot is taken for hung.

@@ -13,6 +13,7 @@ extension ExportSettings {
         case subtitles
         case filter, start, end
         case segmentDuration = "segment_duration"
+        case longGroups = "split_long_gops"
         case filterMargin = "filter_margin"
         case deinterlace
         case toneMapping = "tonemap"
@@ -50,6 +51,7 @@ extension ExportSettings {
         start = try value(.start)
         end = try value(.end)
         segmentDuration = try value(.segmentDuration)
+        longGroups = try value(.longGroups) ?? longGroups
         threads = try value(.threads)
         stallSeconds = try value(.stallSeconds) ?? stallSeconds
     }
@@ -76,6 +78,7 @@ extension ExportSettings {
         try container.encodeIfPresent(start, forKey: .start)
         try container.encodeIfPresent(end, forKey: .end)
         try container.encodeIfPresent(segmentDuration, forKey: .segmentDuration)
+        try container.encode(longGroups, forKey: .longGroups)
         try container.encodeIfPresent(threads, forKey: .threads)
         try container.encode(stallSeconds, forKey: .stallSeconds)
     }

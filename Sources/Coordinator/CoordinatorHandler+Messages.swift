@@ -123,7 +123,7 @@ extension CoordinatorHandler {
             let fence = Fence(progress.lease.fence)
             guard leases[fence]?.grant.worker == worker else { return revoke(progress.lease, "stale", identity) }
             leases[fence]?.progress = progress
-            handle(.leaseProgressed(fence, worker, frames: progress.frames))
+            handle(.leaseProgressed(fence, worker, frames: progress.frames, work: progress.bytesRead))
         case .chunk(let chunk): receive(chunk, payload, from: worker, identity)
         case .result(let result): receive(result, payload, from: worker, identity)
         case .failed(let failed): receive(failed, from: worker)
@@ -224,6 +224,7 @@ extension CoordinatorHandler {
                         retry: .elsewhere, fault: .worker)))
         }
         streams.cancel(fence)
+        noteReached(by: lease)
         leases[fence]?.result = result
         pendingPayload[fence] = payload
         handle(.resultReceived(fence, worker, hash: result.hash, frames: result.frames))

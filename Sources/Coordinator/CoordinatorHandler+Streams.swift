@@ -7,8 +7,35 @@ internal import SegmentPlan
 extension CoordinatorHandler {
     /// A node that could not open the job's source is not made to try again with each lease.
     func access(of grant: Grant, _ job: JobRuntime, _ identity: PeerIdentity) -> ClusterProtocol.Lease.Access {
-        let isStreamed = job.sourceAccess[grant.worker.node] == .streamed && peers[identity]?.streams == true
-        return isStreamed ? .streamed : .direct
+        let node = grant.worker.node
+        let isStreamed = job.sourceAccess[node] == .streamed && job.unreached[node] == nil
+        return isStreamed && peers[identity]?.streams == true ? .streamed : .direct
+    }
+
+    /// The node's slot works from what the coordinator reads, because it could not open the source.
+    private func note(_ failure: Failure, of grant: Grant) {
+        let node = grant.worker.node
+        defer { note(.streamed, of: grant) }
+        guard let job = jobs[grant.job] else { return }
+        // A server that is away just now may be there for the next lease; if it is not, it is away for this node.
+        if failure.exitCode == .temporary {
+            if let newest = job.unreached[node], grant.lease <= newest { return }
+            if job.unreached[node] == nil, job.sourceAccess[node] != .streamed {
+                jobs[grant.job]?.unreached[node] = leases.keys.max() ?? grant.lease
+                return
+            }
+        }
+        jobs[grant.job]?.unreached[node] = nil
+        guard job.unreached[node] != nil || job.sourceAccess[node] != .streamed else { return }
+        notice(grant.job, "\(node) is sent the source by the coordinator: \(failure.message)")
+    }
+
+    /// A lease is done whose slot read the source itself: what kept the node from it is over.
+    func noteReached(by lease: OpenLease) {
+        let (job, node) = (lease.grant.job, lease.grant.worker.node)
+        guard lease.stream == nil, let newest = jobs[job]?.unreached[node], lease.grant.lease > newest else { return }
+        jobs[job]?.unreached[node] = nil
+        note(.direct, of: lease.grant)
     }
 
     func note(_ access: ClusterProtocol.Lease.Access, of grant: Grant) {
@@ -27,12 +54,7 @@ extension CoordinatorHandler {
             guard credit.stream > running else { return }
         }
         leases[fence]?.stream = credit.stream
-        // A server that is away just now may be there for the next lease.
-        let isPassing = credit.failure?.exitCode == .temporary
-        if let failure = credit.failure, !isPassing, job.sourceAccess[worker.node] != .streamed {
-            notice(job.id, "\(worker.node) is sent the source by the coordinator: \(failure.message)")
-        }
-        if !isPassing { note(.streamed, of: lease.grant) }
+        if let failure = credit.failure { note(failure, of: lease.grant) } else { note(.streamed, of: lease.grant) }
         var segment = job.segments[lease.grant.segment]
         if let entry = credit.entry { segment.entry = entry }
         streams.begin(

@@ -80,12 +80,13 @@ struct ExportPlanner {
 
         try refuseEarly(video, container: container, audioBitrate: selection.expectedBitrate)
 
-        let index = if let known { known } else { try makeIndex(settings) }
+        var index = if let known { known } else { try indexer(settings).makeIndex(demuxer) }
         try checkSpan(index)
         let counting = countingFilters(settings)
         if !counting.isEmpty { settings.segmentDuration = .positiveInfinity }
-        let range = try self.range(settings, index: index, track: video)
-        let plan = try self.plan(index, settings: settings, range: range, isCopy: settings.videoCodec == .copy)
+        var range = try self.range(settings, index: index, track: video)
+        let target = settings.segmentDuration ?? SegmentPlan.defaultTarget
+        var plan = try self.plan(index, settings: settings, range: range, target: target)
         if settings.videoCodec == .copy, let first = plan.segments.first { try checkPreRoll(first, in: container) }
         guard let first = plan.segments.first, let last = plan.segments.last else {
             throw Failure(.asset, "\(order.source) has no picture in that range.", exitCode: .badSource)
@@ -103,6 +104,18 @@ struct ExportPlanner {
             audioBitrate: selection.expectedBitrate, pictures: pictures
         ).resolve()
         try check(resolved.codecName, fits: container)
+        if settings.videoCodec != .copy,
+            let groups = LongGroups(settings.longGroups, cost: cost(of: resolved.recipe, index)),
+            groups.wouldCut(plan, target: target)
+        {
+            if index.lacksInnerCuts {
+                index = try indexer(settings).makeIndex(everySample: true)
+                try checkSpan(index)
+                range = try self.range(settings, index: index, track: video)
+                plan = try self.plan(index, settings: settings, range: range, target: target)
+            }
+            plan = groups.split(plan, index.keyframes, target: target)
+        }
         var planned = try assemble(
             container: container, selection: selection, index: index, plan: plan, resolved: resolved,
             isRanged: range.start != nil || range.end != nil)
@@ -123,12 +136,11 @@ struct ExportPlanner {
         return planned
     }
 
-    private func makeIndex(_ settings: ExportSettings) throws(Failure) -> SourceIndex {
-        try SourceIndexer(
+    private func indexer(_ settings: ExportSettings) -> SourceIndexer {
+        SourceIndexer(
             location: order.source, track: video, target: settings.segmentDuration,
             cuts: settings.videoCodec == .copy ? [settings.start, settings.end].compactMap(\.self) : [],
-            interrupt: interrupt
-        ).makeIndex(demuxer)
+            interrupt: interrupt)
     }
 
     /// Tags and the time code, in the form that the container has for them.
@@ -254,10 +266,10 @@ struct ExportPlanner {
     }
 
     private func plan(
-        _ index: SourceIndex, settings: ExportSettings, range: Range, isCopy: Bool
+        _ index: SourceIndex, settings: ExportSettings, range: Range, target: MediaTime
     ) throws(Failure) -> SegmentPlan {
         var keyframes = index.keyframes
-        if isCopy {
+        if settings.videoCodec == .copy {
             // A cut for copying must fall where decode order and presentation order part the same samples.
             keyframes.keyframes = keyframes.keyframes.enumerated().filter { number, keyframe in
                 number == 0 || (keyframe.leading == 0 && keyframe.kind.isUsable)
@@ -265,14 +277,20 @@ struct ExportPlanner {
         }
         do {
             return try SegmentPlan.make(
-                index: keyframes, target: settings.segmentDuration ?? SegmentPlan.defaultTarget, start: range.start,
-                end: range.end)
+                index: keyframes, target: target, start: range.start, end: range.end)
         } catch {
             throw Failure(
                 .timing, "\(order.source) cannot be planned: \(error).",
                 advice: "Check --start, --end and --segment-duration.",
                 fault: error == .emptyTrack ? .source : .settings, exitCode: error == .emptyTrack ? .badSource : .usage)
         }
+    }
+
+    private func cost(of recipe: EncodeRecipe, _ index: SourceIndex) -> CodingCost {
+        CodingCost(
+            source: video,
+            result: .init(coder: recipe.encoder, width: recipe.width, height: recipe.height, options: recipe.options),
+            index)
     }
 
     // MARK: Result

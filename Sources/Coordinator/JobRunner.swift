@@ -87,10 +87,11 @@ struct JobRunner: Sendable {
             output.discard()
             throw change
         }
-        let proof = try prove(plan, stitch: stitch, output: output)
+        let verdict = try prove(plan, stitch: stitch, output: output)
+        let proof = verdict.proof
         guard proof.pass else {
             output.discard()
-            throw failed(proof)
+            throw failed(verdict)
         }
         try willCommit(proof)
         do {
@@ -103,31 +104,44 @@ struct JobRunner: Sendable {
 
     private func prove(
         _ plan: PlannedExport, stitch: StitchResult, output: PartialFile
-    ) throws(Failure) -> JobReport.Proof {
+    ) throws(Failure) -> ExportProof.Verdict {
         try plan.refuse(losses: stitch.losses)
-        var proof = try ExportProof(
+        var verdict = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
-            slack: stitch.largestMove, carried: stitch.carried, marks: plan.marks, interrupt: interrupt
+            slack: stitch.largestMove, isCopy: plan.stitch.copiesPicture, carried: stitch.carried, marks: plan.marks,
+            interrupt: interrupt
         ).verdict(segmentCount: plan.segments.count) { (index) throws(Failure) in
             stitch.segmentTimes[index]
-        }.proof
+        }
+        var proof = verdict.proof
         // The file holds what the segments held; whether those held what the source holds was seen while stitching.
         proof.sourceFrames = plan.keepsFrames ? stitch.sourceFrames : proof.outputFrames
         if plan.keepsFrames {
             proof.missing += stitch.missing
             proof.duplicated += stitch.surplus
             proof.pass = proof.pass && stitch.missing == 0 && stitch.surplus == 0
+            if stitch.missing + stitch.surplus > 0 {
+                let places = stitch.examples.prefix(4).compactMap {
+                    try? MediaTime(ticks: $0, in: plan.stitch.timeBase)
+                }
+                .map { String(format: "%.3f s", $0.seconds) }.joined(separator: ", ")
+                verdict.complaints.append(
+                    "The segments lack \(stitch.missing) pictures of the source and have \(stitch.surplus) that it has not, "
+                        + "first at \(places) of the source.")
+            }
         }
         try plan.refuse(losses: proof.lacking)
-        return proof
+        verdict.proof = proof
+        return verdict
     }
 
-    private func failed(_ proof: JobReport.Proof) -> Failure {
-        Failure(
+    private func failed(_ verdict: ExportProof.Verdict) -> Failure {
+        let proof = verdict.proof
+        return Failure(
             .finalization,
             "The output does not hold what the source holds: \(proof.sourceFrames) source frames, \(proof.outputFrames) in the "
-                + "output, \(proof.missing) missing, \(proof.duplicated) twice, largest time error \(proof.maxPTSError) s."
-                + proof.tracks.filter { !$0.pass }.map(\.words).joined(),
+                + "output, \(proof.missing) missing, \(proof.duplicated) twice, largest time error \(proof.maxPTSError) s. "
+                + verdict.complaints.joined(separator: " "),
             advice:
                 "Nothing was written under the final name. Run the same command with --resume to go on from the finished "
                 + "segments, and report this source.", retry: .retry, fault: .source)
@@ -167,13 +181,4 @@ struct JobRunner: Sendable {
         report.fps = report.wallSeconds > 0 ? Double(report.frames) / report.wallSeconds : 0
         return report
     }
-}
-
-extension JobReport.Proof.CarriedTrack {
-    fileprivate var words: String {
-        " Track \(track) (\(kind), \(codec)): \(sourceSamples) samples up to \(Self.text(sourceEnd)) in the source, "
-            + "\(outputSamples) up to \(Self.text(outputEnd)) in the output."
-    }
-
-    private static func text(_ seconds: Double) -> String { "\((seconds * 1000).rounded() / 1000) s" }
 }

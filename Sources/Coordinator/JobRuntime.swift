@@ -42,6 +42,8 @@ struct JobRuntime {
     var workers: Set<SlotPlace> = []
     /// How each node that was given a lease gets the source.
     var sourceAccess: [String: ClusterProtocol.Lease.Access] = [:]
+    /// By node that could not reach the source's server: the newest lease of that moment. Those after it try again.
+    var unreached: [String: Fence] = [:]
 
     /// Segments that were given up, with the reason.
     var failed: [(segment: Int, failure: Failure)] = []

@@ -26,7 +26,7 @@ package enum Event: Hashable, Sendable {
     case workerReady(WorkerID)
 
     /// Frames done so far under the lease.
-    case leaseProgressed(LeaseID, WorkerID, frames: Int)
+    case leaseProgressed(LeaseID, WorkerID, frames: Int, work: Int64 = 0)
     /// The slot's whole answer is here, and is to be stored if it still counts.
     case resultReceived(LeaseID, WorkerID, hash: String, frames: Int)
     /// The result is durable.

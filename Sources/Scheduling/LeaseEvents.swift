@@ -1,12 +1,14 @@
 internal import ClusterProtocol
 
 extension Scheduler {
-    mutating func progress(_ id: LeaseID, _ worker: WorkerID, _ frames: Int) {
-        guard let lease = leases[id], lease.worker == worker, lease.state == .running, frames > lease.frames else {
-            return
-        }
-        leases[id]?.frames = frames
+    mutating func progress(_ id: LeaseID, _ worker: WorkerID, _ frames: Int, _ work: Int64) {
+        guard let lease = leases[id], lease.worker == worker, lease.state == .running,
+            frames > lease.frames || work > lease.work
+        else { return }
+        leases[id]?.work = max(work, lease.work)
         leases[id]?.lastProgress = now
+        guard frames > lease.frames else { return }
+        leases[id]?.frames = frames
         predictFromProgress(id)
     }
 

@@ -71,7 +71,7 @@ package struct Scheduler: Sendable {
             join(worker, capabilities, holding, predecessor)
         case .workerLost(let worker, let failure): lose(worker, failure)
         case .workerReady(let worker): ready(worker)
-        case .leaseProgressed(let lease, let worker, let frames): progress(lease, worker, frames)
+        case .leaseProgressed(let lease, let worker, let frames, let work): progress(lease, worker, frames, work)
         case .resultReceived(let lease, let worker, let hash, let frames): receive(lease, worker, hash, frames)
         case .resultStored(let lease): stored(lease)
         case .resultRejected(let lease, let failure): rejected(lease, failure)

@@ -79,6 +79,8 @@ struct Lease: Sendable {
     let speed: Double?
     var state = State.running
     var frames = 0
+    /// Bytes of the source that were read: a slot that decodes ahead of its segment has no frame to show yet.
+    var work: Int64 = 0
     var lastProgress: Instant
     var predictedEnd: Instant?
     var stallTimer: Instant?

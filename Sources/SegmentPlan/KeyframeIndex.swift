@@ -15,6 +15,8 @@ package struct KeyframeIndex: Hashable, Sendable, Codable {
     package var origin: Origin
     /// Where the source's clock jumps, in decode order.
     package var jumps: [TimelineJump] = []
+    /// Places inside groups longer than four seconds, rising.
+    package var innerCuts: [InnerCut] = []
 
     package enum Origin: String, Hashable, Sendable, Codable {
         /// The container's own index; only keyframes were read.

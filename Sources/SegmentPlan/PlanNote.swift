@@ -14,6 +14,8 @@ package enum PlanNote: Hashable, Sendable, Codable {
     case startsBeforeFirstKeyframe
     /// Keyframes with a PTS that does not rise, or lies after the track's end.
     case ignoredKeyframes(count: Int)
+    /// Segments that decode from their group's keyframe on and keep only their own range.
+    case insideGroups(segments: Int, pictures: Int)
     /// The target was below the minimum.
     case targetRaised(to: MediaTime)
 
@@ -34,6 +36,9 @@ package enum PlanNote: Hashable, Sendable, Codable {
             "The source starts before its first keyframe: its first frames may be damaged or missing."
         case .ignoredKeyframes(let count):
             "\(count) of the keyframes \(count == 1 ? "is" : "are") out of order or after the end, and not used."
+        case .insideGroups(let segments, let pictures):
+            "Keyframes are far apart: \(segments) of the segments \(segments == 1 ? "starts" : "start") inside a long group of "
+                + "pictures, and \(pictures) pictures are decoded more than once for that (--split-long-gops)."
         case .targetRaised(let minimum):
             "The segment duration is below the minimum and was raised to \(minimum.clockText)."
         }

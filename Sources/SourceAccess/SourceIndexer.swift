@@ -33,6 +33,9 @@ package struct MissingEnd: Hashable, Sendable, Codable {
 }
 
 extension SourceIndex {
+    /// Only a look at every sample would tell where a long group could be cut.
+    package var lacksInnerCuts: Bool { keyframes.origin == .container && keyframes.innerCuts.isEmpty }
+
     /// The plan's remarks that are true of the whole track: a keyframe that was not worth reading is still there.
     package func remarks(on plan: SegmentPlan) -> [String] {
         var remarks = plan.notes.filter { $0 != .singleKeyframe || syncSampleCount <= 1 }.map(\.message)
@@ -69,11 +72,12 @@ package struct SourceIndexer {
     }
 
     /// - Parameter opened: the source, opened and not yet read; `nil` opens it here. Its position is unknown afterwards.
-    package func makeIndex(_ opened: Demuxer? = nil) throws(Failure) -> SourceIndex {
+    /// - Parameter everySample: the container's index is not enough, as it tells only keyframes.
+    package func makeIndex(_ opened: Demuxer? = nil, everySample: Bool = false) throws(Failure) -> SourceIndex {
         do {
             let demuxer = try opened ?? Demuxer(location: location, interrupt: interrupt)
             demuxer.select(tracks: [track.index])
-            if let index = try containerIndex(demuxer) { return index }
+            if !everySample, let index = try containerIndex(demuxer) { return index }
             // The container's index was of no use; the demuxer may have moved.
             let fresh = try Demuxer(location: location, interrupt: interrupt)
             return try scan(fresh)
@@ -163,7 +167,8 @@ package struct SourceIndexer {
                 var missing = missing
                 missing.end = missing.end.map { max($0, reading.end) }
                 return missing
-            })
+            }
+        ).addingInnerCuts(entries.filter { !$0.isDiscarded }.map { ($0.timestamp, $0.isSync) }, isMOV)
     }
 
     /// - Returns: `nil` unless the reading came to an end before the file's own tables say.
@@ -308,6 +313,8 @@ private struct KeyframeCollector {
     private var keyframes: [Keyframe] = []
     private var ordinal = 0
     private var jumps: [TimelineJump] = []
+    /// Times of the owned pictures.
+    private var shown: [Int64] = []
     private var start: Int64?
     private(set) var last = LastPicture()
     private var undecodable = 0
@@ -381,6 +388,7 @@ private struct KeyframeCollector {
             return
         }
         guard picture.isOwned else { return }
+        shown.append(picture.pts)
         start = min(start ?? picture.pts, picture.pts)
         last.add(picture.pts, duration: picture.duration)
     }
@@ -393,6 +401,7 @@ private struct KeyframeCollector {
         var index = KeyframeIndex(
             timeBase: timeBase, keyframes: keyframes, start: start, end: end, sampleCount: ordinal, origin: origin)
         index.jumps = jumps
+        index.innerCuts = InnerCuts.find(inShown: shown.sorted(), keyframes: keyframes, timeBase: timeBase)
         return SourceIndex(
             keyframes: index,
             undecodable: undecodable, syncSampleCount: keyframes.count, bytesRead: 0, bytesTotal: 0,

@@ -130,7 +130,7 @@ package final class SourceSession: SegmentSource {
             return nil
         }
         let sample = unrolled(item)
-        if !goesOn, let next = segment.next, ends(segment, before: sample, item, next: next) {
+        if !goesOn, ends(segment, before: sample, item) {
             pushedBack = item
             self.segment = nil
             return nil
@@ -138,10 +138,11 @@ package final class SourceSession: SegmentSource {
         return sample
     }
 
-    private func ends(_ segment: Segment, before sample: Sample, _ item: PositionedSample, next: Keyframe) -> Bool {
-        // Nothing decoded at this time or later is shown before it: so ends a segment inside a group of pictures, and one whose
-        // next keyframe cannot be recognised again.
+    private func ends(_ segment: Segment, before sample: Sample, _ item: PositionedSample) -> Bool {
+        // Nothing decoded at this time or later is shown before it: so ends a segment inside a group of pictures, also of the
+        // track's last, and one whose next keyframe cannot be recognised again.
         if let dts = sample.dts, dts >= segment.end, (sample.pts ?? dts) >= segment.end { return true }
+        guard let next = segment.next else { return false }
         if sawNext { return (sample.pts ?? sample.dts ?? .max) >= next.pts }
         guard matches(item, next) else { return false }
         sawNext = true

@@ -456,9 +456,10 @@ private final class StitchPass {
     }
 
     private func tally(_ sample: Sample, lane: Int) {
-        guard let pts = sample.pts, feed.track(ofLane: lane).mediaType != .subtitle || !sample.isBlankCue else {
-            return
-        }
+        // An encoder's last word (FLAC's, of the sums in its header) is a sample without bytes.
+        guard let pts = sample.pts, sample.size > 0,
+            feed.track(ofLane: lane).mediaType != .subtitle || !sample.isBlankCue
+        else { return }
         written[lane].add(
             from: pts.nanoseconds(in: sample.timeBase),
             lasting: max(0, sample.duration).nanoseconds(in: sample.timeBase))

@@ -30,7 +30,10 @@ struct DecodeOrderCheck {
     }
 
     /// One sentence for each kind of trouble.
-    var complaints: [String] {
+    var complaints: [String] { complaints(startsAnywhere: false) }
+
+    /// - Parameter startsAnywhere: the first sample need be no keyframe: a copy of a track that begins without one.
+    func complaints(startsAnywhere: Bool) -> [String] {
         var complaints: [String] = []
         if backward > 0 {
             complaints.append("Decode times do not rise at \(backward) samples, first at tick \(firstBackward ?? 0).")
@@ -39,7 +42,7 @@ struct DecodeOrderCheck {
             complaints.append("\(afterPresentation) samples are decoded after they are shown.")
         }
         if absent > 0 { complaints.append("\(absent) samples have no decode time.") }
-        if firstIsSync == false { complaints.append("The first sample is no keyframe.") }
+        if firstIsSync == false, !startsAnywhere { complaints.append("The first sample is no keyframe.") }
         return complaints
     }
 }

@@ -14,6 +14,7 @@ package struct ExportProof {
     private let origin: MediaTime
     private let shift: MediaTime
     private let slack: MediaTime
+    private let isCopy: Bool
     private let carried: [CarriedTally]
     private let marks: PromisedMarks?
     private let interrupt: InterruptFlag
@@ -24,17 +25,20 @@ package struct ExportProof {
     ///   - origin: source time that is zero in the output.
     ///   - shift: added to every output time, where the container holds nothing negative.
     ///   - slack: by how much pictures were moved, knowingly, because the container cannot tell their times apart.
+    ///   - isCopy: the picture's samples are the source's own, which may begin without a keyframe.
     ///   - carried: what each track beside the picture promises, in the order of the file.
     ///   - marks: what is promised beside the tracks.
     package init(
         output: String, timeBase: TimeBase, origin: MediaTime, shift: MediaTime, slack: MediaTime = .zero,
-        carried: [CarriedTally] = [], marks: PromisedMarks? = nil, interrupt: InterruptFlag = InterruptFlag()
+        isCopy: Bool = false, carried: [CarriedTally] = [], marks: PromisedMarks? = nil,
+        interrupt: InterruptFlag = InterruptFlag()
     ) {
         self.output = output
         self.timeBase = timeBase
         self.origin = origin
         self.shift = shift
         self.slack = slack
+        self.isCopy = isCopy
         self.carried = carried
         self.marks = marks
         self.interrupt = interrupt
@@ -119,7 +123,7 @@ package struct ExportProof {
         for time in window.drain() { try comparison.take(time, next: next) }
         try comparison.finish(next: next)
 
-        var complaints = order.complaints
+        var complaints = order.complaints(startsAnywhere: isCopy)
         if untimed > 0 { complaints.append("\(untimed) samples of the output have no presentation time.") }
         let tracks = others.verdict()
         var verdict = verdict(comparison, clock, untimed: untimed, complaints: complaints + tracks.complaints)

@@ -69,7 +69,8 @@ final class SegmentPipeline {
         let sample = try source.next()
         if let sample {
             gauge.count(bytesRead: sample.size)
-            metadata?.note(sample)
+            // What lies ahead of the segment is decoded only.
+            if let pts = sample.pts, pts >= segment.start { metadata?.note(sample) }
         }
         return sample
     }

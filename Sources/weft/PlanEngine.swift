@@ -50,7 +50,7 @@ extension SourceEngine {
             let preview = try ExportPreview(order, index: index, interrupt: interrupt)
             report.target = preview.container
             (report.carried, report.losses, report.warnings) = (preview.carried, preview.losses, preview.warnings)
-            if request.isTargeted { planned = preview.segments }
+            planned = preview.segments
         } catch {
             guard !request.isTargeted else { throw error }
             let name = request.destination.split(separator: ".").last.map { ".\($0)" } ?? ""
@@ -97,7 +97,8 @@ extension SourceEngine {
             PlanReport.Segment(
                 index: segment.index, start: try time(segment.start), end: try time(segment.end),
                 keyframePts: try time(segment.keyframe.pts), leading: segment.keyframe.leading,
-                entryPts: segment.entry == segment.keyframe ? nil : try time(segment.entry.pts))
+                entryPts: segment.entry == segment.keyframe && segment.start <= segment.keyframe.pts
+                    ? nil : try time(segment.entry.pts))
         }
     }
 }

@@ -6,6 +6,14 @@ import Testing
 struct WebSourceTests {
     private static let movie = "firefox-esr--movie_300.mp4"
 
+    /// For what runs to its end all the same.
+    private static let slow = ["-o", "preset=slow", "--segment-duration", "2", "--end", "60"]
+    /// What one machine makes of the file with these.
+    private static let slowly = Result { () throws -> Data in
+        let media = try #require(Workplace.media(movie))
+        return try Workplace().reference(media, slow)
+    }
+
     private struct Site {
         let place: Workplace
         let server: WebServer
@@ -38,6 +46,23 @@ struct WebSourceTests {
         #expect(place.bytes("out.mp4") == reference)
         let access = outcome.json["source_access"] as? [String: String] ?? [:]
         #expect(Set(access.values) == ["direct"])
+    }
+
+    @Test("A node that does not get to the server is sent the source, and is not made to try with each lease")
+    func unreached() throws {
+        guard let site = try Site() else { return }
+        let place = site.place
+        let reference = try place.reference(site.media, Workplace.quick)
+        try place.startCoordinator()
+        // Where nobody listens.
+        try place.startWorker("far", prefix: ["/usr/bin/env", "http_proxy=http://127.0.0.1:9", "no_proxy="])
+        try place.awaitWorkers(1)
+        let outcome = try place.weft(["submit", site.url, place.file("out.mp4"), "--wait", "--json"] + Workplace.quick)
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        #expect(place.bytes("out.mp4") == reference)
+        #expect(outcome.json["source_access"] as? [String: String] == ["far": "streamed"])
+        // Trying costs seconds, but no attempt.
+        #expect(outcome.json["attempts"] as? Int == outcome.json["segments"] as? Int)
     }
 
     @Test("A file that is swapped behind its URL stops the job, which says so")
@@ -106,11 +131,11 @@ struct WebSourceTests {
     func stalled() throws {
         guard let site = try Site() else { return }
         let place = site.place
-        let reference = try place.reference(site.media, Workplace.slow)
+        let reference = try Self.slowly.get()
         try place.startCoordinator()
         try place.startWorker("a")
         try place.awaitWorkers(1)
-        let id = try place.submit(site.url, "out.mp4", Workplace.slow)
+        let id = try place.submit(site.url, "out.mp4", Self.slow)
         try place.awaitSegments(id, atLeast: 1)
         site.server.pause()
         Thread.sleep(forTimeInterval: 4)
@@ -124,11 +149,11 @@ struct WebSourceTests {
     func restarted() throws {
         guard let site = try Site() else { return }
         let place = site.place
-        let reference = try place.reference(site.media, Workplace.slow)
+        let reference = try Self.slowly.get()
         try place.startCoordinator()
         try place.startWorker("a")
         try place.awaitWorkers(1)
-        let id = try place.submit(site.url, "out.mp4", Workplace.slow)
+        let id = try place.submit(site.url, "out.mp4", Self.slow)
         try place.awaitSegments(id, atLeast: 1)
         site.server.stop()
         usleep(500_000)
@@ -170,8 +195,8 @@ struct WebSourceTests {
     func resumed() throws {
         guard let site = try Site() else { return }
         let place = site.place
-        let reference = try place.reference(site.media, Workplace.slow)
-        let words = ["export", site.url, place.file("out.mp4"), "--workers", "1", "--quiet"] + Workplace.slow
+        let reference = try Self.slowly.get()
+        let words = ["export", site.url, place.file("out.mp4"), "--workers", "1", "--quiet"] + Self.slow
         try place.interrupt(words) { place.spooledSegments >= 3 }
         let outcome = try place.weft(words + ["--resume", "--json"])
         #expect(outcome.code == 0, "\(outcome.errors)")

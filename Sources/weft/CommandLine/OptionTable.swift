@@ -1,4 +1,5 @@
 internal import ClusterProtocol
+internal import SegmentPlan
 
 /// One option of a command. The table of these drives parsing, the help, the shell completions, the man page, the
 /// `WEFT_…` variables and the keys of configuration files.
@@ -142,6 +143,13 @@ extension OptionTable {
         help: "Aim for segments this long; at least 2 seconds. Default 10. It is part of what comes out.",
         group: .result)
 
+    static let splitLongGroups = OptionEntry(
+        name: "split-long-gops", value: "WHEN",
+        help:
+            "Cut inside groups of pictures much longer than a segment, at the price of decoding their beginning again: auto, "
+            + "never or always. Default auto: where that adds no more than a tenth to the work. It is part of what comes out.",
+        group: .result, completion: .choices(LongGroupSplitting.allCases.map(\.rawValue)))
+
     /// The options that describe the result: those of `export`, of a submitted job and of a preset.
     static let result: [OptionEntry] = [
         OptionEntry(
@@ -234,5 +242,6 @@ extension OptionTable {
         start,
         end,
         segmentDuration,
+        splitLongGroups,
     ]
 }

@@ -1,5 +1,6 @@
 internal import ClusterProtocol
 internal import MediaTime
+internal import SegmentPlan
 
 /// Reads merged settings as values, and complains in the words of the place that stated them.
 struct SettingReader: Sendable {
@@ -138,6 +139,7 @@ extension SettingReader {
         settings.start = try time("start")
         settings.end = try time("end")
         settings.segmentDuration = try segmentDuration()
+        settings.longGroups = text("split-long-gops").flatMap(LongGroupSplitting.init) ?? settings.longGroups
         settings.threads = try count("threads", in: 1...256)
         settings.stallSeconds = try number("stall-limit", in: 1...86_400) ?? settings.stallSeconds
         if let start = settings.start, let end = settings.end, end <= start {
