@@ -41,7 +41,7 @@ struct CoordinatorKillTests {
                 kill(coordinator.processIdentifier, SIGKILL)
                 coordinator.waitUntilExit()
                 let met = try KillScene(place, job: id).phase(aimedAt: phase, isSeen: isSeen, note: note)
-                tally.count(met)
+                tally.count(met, aimedAt: phase)
                 if aim.hasAll { after += 1 } else { encoding += 1 }
                 coordinator = try place.startCoordinator(listen: place.address)
             }
@@ -77,6 +77,7 @@ extension SeededRandom {
 private struct KillTally {
     private(set) var kills = 0
     private var phases: [KillPhase: Int] = [:]
+    private var aims: [KillPhase: Int] = [:]
     private var late = 0
     private var repeated = 0
     private var reattached = 0
@@ -84,7 +85,8 @@ private struct KillTally {
     private var accepted = 0
 
     /// - Parameter phase: `nil` for a kill when the job was over.
-    mutating func count(_ phase: KillPhase?) {
+    mutating func count(_ phase: KillPhase?, aimedAt aim: KillPhase) {
+        aims[aim, default: 0] += 1
         guard let phase else { return late += 1 }
         kills += 1
         phases[phase, default: 0] += 1
@@ -97,9 +99,11 @@ private struct KillTally {
         reattached += events.count { $0 == "reattached" }
     }
 
+    /// One that is often missed must not take the turn of all others.
     func rarest(of feasible: [KillPhase], _ random: inout SeededRandom) -> KillPhase {
-        let least = feasible.map { phases[$0, default: 0] }.min() ?? 0
-        return feasible.filter { phases[$0, default: 0] == least }.randomElement(using: &random) ?? .leasing
+        func weight(_ phase: KillPhase) -> Int { phases[phase, default: 0] + aims[phase, default: 0] }
+        let least = feasible.map(weight).min() ?? 0
+        return feasible.filter { weight($0) == least }.randomElement(using: &random) ?? .leasing
     }
 
     func share(of phase: KillPhase) -> Double { Double(phases[phase, default: 0]) / Double(max(1, kills)) }

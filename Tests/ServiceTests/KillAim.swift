@@ -24,7 +24,7 @@ final class KillAim {
     private let job: String
     private let target: String
     private let segments: Int
-    private static let patience = 3.0
+    private static let patience = 2.0
     private static let patienceForAll = 30.0
 
     init(place: Workplace, job: String, target: String, segments: Int) {
@@ -86,7 +86,7 @@ final class KillAim {
             case .spooling: if isSpooling(since: began) { return pause(0.001 * fraction) }
             case .stitching: if isStitching(since: began) { return pause(0.003 * fraction) }
             case .finalization: if hasAll, isStitching(since: began) { return pause(0.2 * fraction) }
-            // What was seen must still be so when the kill comes: at once, or after some looks more.
+            // What was seen must still be so when the kill comes.
             case .commit: if commit?.isInside == true { return true }
             }
             if phase != .commit { usleep(200) }
@@ -104,20 +104,15 @@ final class KillAim {
 private final class CommitWatch {
     private let threads: [String]
     private let files: [String: Bool]
-    private let process: Int32
     private let log: String
-    private var size: Int
+    private let before: [Int]
 
     init(_ process: Int32, database: String) {
-        self.process = process
         log = database + "-wal"
-        size = Self.size(log)
+        before = Self.state(log)
         let tasks = "/proc/\(process)/task"
         threads = ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).map { "\(tasks)/\($0)/syscall" }
-            .filter {
-                let name = try? String(contentsOfFile: $0.replacing("syscall", with: "comm"), encoding: .utf8)
-                return name?.hasPrefix("weft-storage") == true
-            }
+            .filter { Self.read($0) != nil }
         let descriptors = "/proc/\(process)/fd"
         var files: [String: Bool] = [:]
         for name in (try? FileManager.default.contentsOfDirectory(atPath: descriptors)) ?? [] {
@@ -132,8 +127,8 @@ private final class CommitWatch {
     private static let syncs: Set<Substring> = ["74", "75", "82", "83"]
 
     var isInside: Bool {
-        // Where the kernel does not tell: the log has just grown.
-        guard !threads.isEmpty else { return Self.size(log) != size }
+        // Where the kernel does not tell: the log was just written.
+        guard !threads.isEmpty else { return Self.state(log) != before }
         return threads.contains { path in
             guard let words = Self.read(path)?.split(separator: " "), words.count > 1 else { return false }
             return Self.syncs.contains(words[0]) && files[String(words[1])] == true
@@ -149,9 +144,10 @@ private final class CommitWatch {
         return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 
-    private static func size(_ path: String) -> Int {
+    private static func state(_ path: String) -> [Int] {
         var info = stat()
-        return stat(path, &info) == 0 ? Int(info.st_size) : 0
+        guard stat(path, &info) == 0 else { return [] }
+        return [Int(info.st_size), Int(info.st_mtim.tv_sec), Int(info.st_mtim.tv_nsec)]
     }
 }
 
