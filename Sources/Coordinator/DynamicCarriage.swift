@@ -24,7 +24,9 @@ struct DynamicCarriage {
         var lost: [(loss: ExportSettings.AllowedLoss, name: String)] = []
         if pictures.hasHDR10Plus, !carriesHDR10Plus { lost.append((.hdr10Plus, "HDR10+ dynamic metadata")) }
         if pictures.hasDolbyVision, !carriesDolbyVision {
-            let profile = pictures.dolbyVision.map { " (profile \($0.profile).\($0.compatibility))" } ?? ""
+            let profile =
+                pictures.dolbyVision.map { " (profile \($0.profile).\($0.compatibility))" }
+                ?? " without a configuration record"
             lost.append((.dolbyVision, "Dolby Vision\(profile)"))
         }
         let refused = lost.filter { !allowed.contains($0.loss) }

@@ -81,6 +81,10 @@ struct TagCarriage {
             "language", "duration", "bps", "source_id", "rotate", "filename", "mimetype", "variant_bitrate",
             "encoding_tool",
             "muxing_app", "writing_app",
+            // MXF's Identification set and file packages (SMPTE ST 377-1 annex B): who wrote that file.
+            "uid", "generation_uid", "company_name", "product_name", "product_version", "product_version_num",
+            "product_uid", "toolkit_version", "toolkit_version_num", "application_platform", "modification_date",
+            "operational_pattern_ul", "file_package_umid", "file_package_name",
         ]
         return names.contains(key) || key.hasPrefix("number_of_") || key.hasPrefix("_statistics_")
     }
@@ -116,20 +120,20 @@ struct TagCarriage {
     // MARK: Dispositions
 
     private func lostDispositions(_ track: Track) -> [String] {
-        let named: [(Track.Disposition, String)] = [
-            (.dub, "dub"), (.original, "original"), (.commentary, "commentary"), (.lyrics, "lyrics"),
-            (.karaoke, "karaoke"), (.forced, "forced"), (.hearingImpaired, "hearing impaired"),
-            (.visualImpaired, "visual impaired"), (.cleanEffects, "clean effects"), (.captions, "captions"),
-            (.descriptions, "descriptions"),
-        ]
-        let held: Track.Disposition =
-            switch container {
-            // Role schemes in `kind` boxes: DASH roles and those of TV-Anytime.
-            case .mp4: [.dub, .commentary, .forced, .hearingImpaired, .visualImpaired, .captions, .descriptions]
-            case .matroska, .webm:
-                [.original, .commentary, .forced, .hearingImpaired, .visualImpaired, .descriptions, .captions]
-            default: []
-            }
-        return named.filter { track.disposition.contains($0.0) && !held.contains($0.0) }.map(\.1)
+        track.disposition.subtracting(heldDispositions(track)).markNames
+    }
+
+    private func heldDispositions(_ track: Track) -> Track.Disposition {
+        switch container {
+        // Role schemes in `kind` boxes: DASH roles and those of TV-Anytime.
+        case .mp4: [.dub, .commentary, .forced, .hearingImpaired, .visualImpaired, .captions, .descriptions]
+        case .matroska, .webm:
+            [.original, .commentary, .forced, .hearingImpaired, .visualImpaired, .descriptions, .captions]
+        // The audio type beside a language (ISO/IEC 13818-1 §2.6.19), the type of a DVB subtitle (ETSI EN 300 468 §6.2.41).
+        case .mpegTS where track.mediaType == .audio && track.language != nil:
+            [.cleanEffects, .hearingImpaired, .visualImpaired]
+        case .mpegTS where track.format.codecName == "dvb_subtitle": .hearingImpaired
+        default: []
+        }
     }
 }

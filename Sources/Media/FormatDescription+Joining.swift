@@ -80,8 +80,13 @@ extension Sample {
             let delimiter = delimiterSize(bytes)
             return Array(bytes[..<delimiter]) + sets + Array(bytes[delimiter...])
         }
+        return try withBytes(joined)
+    }
+
+    /// Other bytes with the same times and attachments.
+    func withBytes(_ content: [UInt8]) throws(MediaError) -> Sample {
         var result: Result<Sample, MediaError> = .success(self)
-        joined.withUnsafeBytes { bytes in
+        content.withUnsafeBytes { bytes in
             result = Result { () throws(MediaError) in
                 try Sample(
                     bytes: bytes, format: format, timeBase: timeBase, pts: pts, dts: dts, duration: duration,

@@ -44,8 +44,3 @@ package struct CarriedTally: Hashable, Sendable {
         }
     }
 }
-
-extension Sample {
-    /// Timed text in MP4 fills the time between two captions with empty samples (3GPP TS 26.245 §5.17).
-    package var isBlankCue: Bool { size <= (format.codecName == "mov_text" ? 2 : 0) }
-}

@@ -27,6 +27,8 @@ final class SourceFeed {
         var front = Int64.min
         /// Sparse tracks (subtitles) do not hold the others up.
         let isDense: Bool
+        /// The source tells its samples' times.
+        var isTimed = false
         /// The source's samples in the exported range.
         var read = CarriedTally.Extent()
 
@@ -60,6 +62,8 @@ final class SourceFeed {
     private var pictures: [CopiedSegment.Picture] = []
     private var visibility = SampleVisibility()
     private let copiesPicture: Bool
+    /// Where the exported picture ends, nanoseconds of the output; `nil` where the container is no movie.
+    private let movieEnd: Int64?
     private let pictureRange: PictureRange
     /// What is to be said about reading the source.
     private(set) var remarks: [String] = []
@@ -101,6 +105,9 @@ final class SourceFeed {
         }
         videoTrack = job.tracks[job.videoTrack]
         copiesPicture = job.copiesPicture
+        movieEnd =
+            job.container.isMovie
+            ? job.segments.last.map { $0.end.nanoseconds(in: job.timeBase) &- job.origin.nanoseconds } : nil
         pictureRange = PictureRange(job)
         reader = ProgramReader(
             demuxer, tracks: Set(job.carried.filter { !$0.isEnclosure }.map(\.track) + [job.videoTrack]),
@@ -184,6 +191,15 @@ final class SourceFeed {
         tally.hasKnownGaps =
             lane.transcoder?.damage(of: lane.track).isEmpty == false || lane.text?.losses.isEmpty == false
         return tally
+    }
+
+    /// libavformat writes KLV asynchronously, without times (mpegtsenc.c); whether the source had any shows when it is read.
+    func timeLosses(in container: Container) -> [String] {
+        guard container == .mpegTS else { return [] }
+        return lanes.filter { $0.isTimed && $0.track.format.codecName == "klv" }.map {
+            "The times of the KLV data in track \($0.track.index) are not carried: it lies in \(container) where it belongs, "
+                + "but libavformat writes no times for it."
+        }
     }
 
     /// What converting subtitles has cost.
@@ -328,16 +344,34 @@ final class SourceFeed {
         if isShown { pictureTimes.append(pts) }
     }
 
-    private func carry(_ sample: Sample, _ lane: Lane) throws(Failure) {
-        guard let dts = sample.dts ?? sample.pts else { return }
+    private func carry(_ read: Sample, _ lane: Lane) throws(Failure) {
+        let sample: Sample
+        do {
+            sample = try read.restoringTimedID3()
+        } catch {
+            throw Failure(error, role: .source)
+        }
+        guard let dts = sample.dts ?? sample.pts ?? position(of: sample, lane) else { return }
         let pts = sample.pts ?? dts
+        if sample.pts != nil { lane.isTimed = true }
         let sourceTime = dts.nanoseconds(in: sample.timeBase)
         lane.front = max(lane.front, sourceTime)
         if lane.isDense { front = max(front, sourceTime) }
-        let moved = sample.retimed(pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase)
+        let moved = sample.retimed(
+            pts: pts, dts: dts, duration: lane.track.mediaType == .subtitle ? sample.cueDuration : sample.duration,
+            timeBase: sample.timeBase)
         guard lane.isDense else { return try deliver(moved, before: nil, lane) }
         if let held = lane.held { try deliver(held, before: pts, lane) }
         lane.held = moved
+    }
+
+    /// Data without times belongs where it lies in the stream: asynchronous KLV (MISB ST 1402 §9.4.1), private streams.
+    private func position(of sample: Sample, _ lane: Lane) -> Int64? {
+        guard [.data, .unknown].contains(lane.track.mediaType) else { return nil }
+        guard front > .min, let nanosecond = TimeBase(numerator: 1, denominator: 1_000_000_000) else {
+            return lane.offset
+        }
+        return try? nanosecond.rescale(front, to: sample.timeBase)
     }
 
     /// - Parameter following: time of the track's next packet.
@@ -363,13 +397,13 @@ final class SourceFeed {
             throw Failure(.timing, "A time of track \(lane.track.index) cannot be told: \(error).")
         }
         if let cues = lane.cues { rebased = cues.clipped(rebased) }
-        guard let text = lane.text else { return lane.queue.append(rebased) }
+        guard let text = lane.text else { return lane.queue.append(lasting(rebased, lane)) }
         try text.convert(rebased) { lane.queue.append($0) }
     }
 
     /// Counts what of the sample lies in the exported range.
     private func note(_ sample: Sample, at pts: Int64, _ lane: Lane) {
-        guard lane.track.mediaType != .subtitle || !sample.isBlankCue else { return }
+        guard lane.track.mediaType != .subtitle || sample.beginsCue else { return }
         let origin = lane.offset.nanoseconds(in: lane.track.timeBase)
         let begin = pts.nanoseconds(in: sample.timeBase)
         let start = max(begin, range.start ?? begin)
@@ -377,6 +411,16 @@ final class SourceFeed {
         if let limit = range.end, start >= limit { return }
         if let limit = range.start, end <= limit { return }
         lane.read.add(from: start &- origin, lasting: max(0, end &- start))
+    }
+
+    /// In a movie the last sample without a length would lie behind the end of its track: what stays until the next one lasts as
+    /// long as the picture.
+    private func lasting(_ sample: Sample, _ lane: Lane) -> Sample {
+        guard let end = movieEnd, lane.track.mediaType == .subtitle, sample.duration == 0, let pts = sample.pts,
+            let nanosecond = TimeBase(numerator: 1, denominator: 1_000_000_000),
+            let last = try? nanosecond.rescale(end, to: sample.timeBase), last > pts
+        else { return sample }
+        return sample.retimed(pts: pts, dts: sample.dts, duration: last &- pts, timeBase: sample.timeBase)
     }
 
     /// A packet that comes late although the one after it leaves no room for it belongs where the sound before it ended:

@@ -458,7 +458,7 @@ private final class StitchPass {
     private func tally(_ sample: Sample, lane: Int) {
         // An encoder's last word (FLAC's, of the sums in its header) is a sample without bytes.
         guard let pts = sample.pts, sample.size > 0,
-            feed.track(ofLane: lane).mediaType != .subtitle || !sample.isBlankCue
+            feed.track(ofLane: lane).mediaType != .subtitle || sample.beginsCue
         else { return }
         written[lane].add(
             from: pts.nanoseconds(in: sample.timeBase),
@@ -516,7 +516,7 @@ private final class StitchPass {
             result.losses.append(
                 "\(result.dropped) source pictures cannot be decoded and are not in the output; `damage` says where.")
         }
-        result.losses += feed.textLosses
+        result.losses += feed.textLosses + feed.timeLosses(in: job.container)
         result.carried = lanes.indices.map { lane in
             var tally = feed.tally(ofLane: lane)
             tally.written = written[lane]

@@ -11,6 +11,8 @@ struct CarriedTracksCheck {
     private var places: [Int: Int] = [:]
     private var unrollers: [Int: WrapUnroller] = [:]
     private var found: [CarriedTally.Extent]
+    /// Source tracks some of whose samples have no time in the output; which ones need not be the first.
+    private var untimed: Set<Int> = []
     /// Nanoseconds that the output lies later than what was promised.
     private let shift: Int64
     private let splitsSamples: Bool
@@ -45,12 +47,16 @@ struct CarriedTracksCheck {
 
     mutating func add(_ sample: Sample) {
         guard let number = places[sample.track] else { return }
-        guard promised[number].mediaType != .subtitle || !sample.isBlankCue else { return }
+        guard promised[number].mediaType != .subtitle || sample.beginsCue else { return }
         guard let times = unrollers[sample.track]?.times(dts: sample.dts, pts: sample.pts),
             let pts = times.pts ?? times.dts
-        else { return }
+        else {
+            found[number].count += 1
+            untimed.insert(promised[number].track)
+            return
+        }
         found[number].add(
-            from: sample.timeBase.nanoseconds(pts) &- shift, lasting: sample.timeBase.nanoseconds(sample.duration))
+            from: sample.timeBase.nanoseconds(pts) &- shift, lasting: sample.timeBase.nanoseconds(sample.cueDuration))
     }
 
     func verdict() -> (tracks: [JobReport.Proof.CarriedTrack], complaints: [String]) {
@@ -83,8 +89,10 @@ struct CarriedTracksCheck {
         if isCounted(tally), found.count < tally.written.count {
             return "has \(tally.written.count) samples, and \(found.count) of them are in the output"
         }
+        guard found.end != .min, wanted.end != .min else { return nil }
         let late = found.first - wanted.first
-        if late > slack(wanted, found) + Self.priming { return "begins \(Self.text(late)) too late" }
+        let hasUntimed = untimed.contains(tally.track)
+        if !hasUntimed, late > slack(wanted, found) + Self.priming { return "begins \(Self.text(late)) too late" }
         // How long a cue or a piece of data lasts is not every container's to tell.
         let early = tally.mediaType == .audio ? wanted.end - found.end : wanted.last - found.last
         if early > slack(wanted, found) { return "ends \(Self.text(early)) too early" }

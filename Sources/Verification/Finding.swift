@@ -34,6 +34,8 @@ package struct Finding: Hashable, Sendable, Codable {
         case channels
         /// A hole in the sound that the source does not have.
         case soundGap = "sound-gap"
+        /// Sound written over sound: packets that follow each other sooner than they last.
+        case soundOverlap = "sound-overlap"
         /// A picture at a join that is far from its neighbours' likeness to the source.
         case seam
         /// Pictures that are not those of the source.

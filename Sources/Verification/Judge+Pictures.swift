@@ -17,6 +17,9 @@ extension Judge {
             shift: clock.rate == shift.clock.rate ? shift.units : units,
             tolerance: clock.tolerance(source.track.timeBase, output.track.timeBase), reach: clock.rate / 2)
         say(comparison, clock, track: track)
+        if comparison.missing.count + comparison.surplus.count + comparison.moved.count > 0 {
+            constantRate(source, output, track: track)
+        }
         timeError(
             track: track, max: clock.seconds(comparison.largestError),
             mean: comparison.meanError / Double(clock.rate))
@@ -64,6 +67,15 @@ extension Judge {
                     + "\(Seconds.fine(clock.seconds(comparison.largestError))) at most, "
                     + "\(Seconds.fine(comparison.meanError / Double(clock.rate))) on average.")
         }
+    }
+
+    /// Why so many pictures are lost or doubled: most programs make a variable rate constant unless they are told not to.
+    private mutating func constantRate(_ source: TrackScan, _ output: TrackScan, track: Int) {
+        guard let rate = output.constantRate, source.constantRate == nil, source.times.count > 8 else { return }
+        find(
+            .timestamps, track: track,
+            "The source's pictures follow each other at varying times, the output's at a constant "
+                + "\((rate * 1000).rounded() / 1000) a second: pictures were doubled, dropped or moved for that.")
     }
 
     private mutating func decodeOrder(_ output: TrackScan, track: Int) {
@@ -208,5 +220,16 @@ extension Track {
     fileprivate var isMirrored: Bool {
         guard let m = transform else { return false }
         return Double(m[0]) * Double(m[4]) - Double(m[1]) * Double(m[3]) < 0
+    }
+}
+
+extension TrackScan {
+    /// Pictures a second, where all are equally far apart but for rounding.
+    fileprivate var constantRate: Double? {
+        let steps = zip(times.dropFirst(), times).map { $0 &- $1 }
+        guard let shortest = steps.min(), let longest = steps.max(), shortest > 0 else { return nil }
+        // Rounding to the time base costs a tick either way; milliseconds are the coarsest that containers tell.
+        guard longest - shortest <= 2, steps.count > 1 else { return nil }
+        return Double(steps.count) / seconds(of: (times.last ?? 0) &- (times.first ?? 0))
     }
 }

@@ -73,6 +73,13 @@ extension Judge {
 
     private mutating func gaps(_ source: TrackScan, _ output: TrackScan, _ clock: SoundClock) {
         let known = clock.gaps(of: source)
+        if output.sound.crowded.count > source.sound.crowded.count, let first = output.sound.crowded.first {
+            find(
+                .soundOverlap, track: source.track.index,
+                "\(output.sound.crowded.count) packets of sound follow the one before sooner than that lasts, first at "
+                    + "\(Seconds.text(clock.seconds(clock.units(first, in: output.track.timeBase)))) of the output: sound is "
+                    + "written over sound, as where parts are put together whose encoders each began anew.")
+        }
         let fresh = clock.gaps(of: output).filter { gap in
             !known.contains {
                 abs($0.start + clock.shift - gap.start) <= clock.second / 10
@@ -108,6 +115,13 @@ extension Judge {
     // MARK: Subtitles
 
     mutating func subtitles(_ source: TrackScan, _ output: TrackScan, shift: CommonShift?) throws(Failure) {
+        // libavformat makes up teletext's times from the clock of the program (mpegts.c), anew at each reading.
+        guard source.track.format.codecName != "dvb_teletext" else {
+            guard source.count > output.count else { return }
+            return find(
+                .missing, track: source.track.index,
+                "\(source.count - output.count) of \(source.count) packets of teletext are missing.")
+        }
         let clock = try SoundClock(source.track, output.track, shift: shift)
         let comparison = TimelineComparison.whole(
             // What begins before the file's time line does can only be shown from its start on.

@@ -57,13 +57,14 @@ struct TrackScan {
             guard !sample.isDiscarded else { return discarded += 1 }
             sound.add(sample, pts: pts)
         case .subtitle:
-            guard !sample.isBlankCue else { return }
-            cues.append(Cue(start: pts, duration: sample.duration, text: CaptionText.plain(sample)))
+            guard sample.beginsCue else { return }
+            cues.append(Cue(start: pts, duration: sample.cueDuration, text: CaptionText.plain(sample)))
         default: break
         }
         times.append(pts)
-        longest = max(longest, sample.duration)
-        end = max(end ?? pts, pts &+ sample.duration)
+        let duration = track.mediaType == .subtitle ? sample.cueDuration : sample.duration
+        longest = max(longest, duration)
+        end = max(end ?? pts, pts &+ duration)
     }
 
     private mutating func isShown(_ sample: Sample) -> Bool {
@@ -105,6 +106,9 @@ struct TrackScan {
         self.end = self.end.map { min($0, high) }
     }
 
+    /// Samples, with a time or without.
+    var count: Int { times.count + untimed }
+
     /// From the first sample to the end of the last, ticks.
     var extent: Int64 { max(0, (end ?? 0) &- (times.first ?? end ?? 0)) }
 
@@ -129,11 +133,16 @@ struct SoundScan {
     private(set) var padding: Int64 = 0
     /// Start and length of the holes, in ticks.
     private(set) var gaps: [(start: Int64, length: Int64)] = []
+    /// Where packets follow each other far sooner than what they decode to lasts, ticks: sound written over sound.
+    private(set) var crowded: [Int64] = []
     private var front: Int64?
     private var isFrontKnown = false
+    private var last: Int64?
 
     mutating func add(_ sample: Sample, pts: Int64) {
         let skip = Self.skip(of: sample)
+        if let last, pts - last < Self.leastStep(of: sample), crowded.count < 10_000 { crowded.append(pts) }
+        last = pts
         if first == nil {
             first = pts
             priming = skip.start
@@ -151,6 +160,7 @@ struct SoundScan {
         if let first, first < low { (self.first, priming) = (low, 0) }
         if let front, front > high { padding = 0 }
         gaps = gaps.filter { $0.start > low && $0.start &+ $0.length < high }
+        crowded = crowded.filter { $0 > low && $0 < high }
     }
 
     /// How long a packet is heard, ticks: no longer than what its codec decodes it to.
@@ -161,6 +171,17 @@ struct SoundScan {
         let ticks = (count * Int128(unit.denominator) / (rate * Int128(unit.numerator)))
         // Decoders may double the rate that the container tells (HE-AAC), hence twice.
         return min(sample.duration, Int64(clamping: 2 * ticks))
+    }
+
+    /// Ticks that lie at least between packets of codecs whose packets all last equally long; less than half of that, as a container
+    /// may tell half the rate (HE-AAC).
+    private static func leastStep(of sample: Sample) -> Int64 {
+        let (count, rate) = (Int128(sample.audioSampleCount), Int128(sample.format.sampleRate))
+        guard ["aac", "mp2", "mp3", "ac3", "eac3"].contains(sample.format.codecName), count > 0, rate > 0,
+            sample.timeBase.numerator > 0
+        else { return .min }
+        let unit = sample.timeBase
+        return Int64(clamping: count * Int128(unit.denominator) * 2 / (rate * Int128(unit.numerator) * 5))
     }
 
     /// libav's side data: two 32-bit little-endian numbers of samples.

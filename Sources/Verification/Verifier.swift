@@ -52,6 +52,11 @@ package struct Verifier {
             }
             shift = try CommonShift(picture: source.tracks[film.index], first)
         }
+        if range.isWhole, let first = films.first,
+            let part = try DeducedRange(self, source: source.tracks[film.index], output: first)
+        {
+            judge.find(.missing, track: film.index, part.advice)
+        }
         try comparePictureTracks(source, output, shift: shift, &judge)
         try compareSound(source, output, shift: shift, &judge)
         let captions = output.tracks(of: .subtitle)
@@ -166,15 +171,10 @@ struct Judge {
         return match
     }
 
-    /// But for "default": most containers call the first track of a kind that, which is no news.
     private mutating func disposition(_ source: Track, _ output: Track) {
-        let named: [(Track.Disposition, String)] = [
-            (.forced, "forced"), (.commentary, "commentary"),
-            (.hearingImpaired, "hearing impaired"), (.visualImpaired, "visual impaired"), (.original, "original"),
-            (.dub, "dub"), (.captions, "captions"), (.descriptions, "descriptions"),
-        ]
-        for (flag, name) in named where source.disposition.contains(flag) != output.disposition.contains(flag) {
-            let verb = source.disposition.contains(flag) ? "loses" : "gains"
+        for (mark, name) in Track.Disposition.marks
+        where source.disposition.contains(mark) != output.disposition.contains(mark) {
+            let verb = source.disposition.contains(mark) ? "loses" : "gains"
             note(.disposition, track: source.index, "The track \(verb) the mark \"\(name)\".")
         }
     }
@@ -194,11 +194,11 @@ struct Judge {
         for scan in others(source) where !isJudgedElsewhere(scan.track, source) {
             if let index = left.firstIndex(where: { Self.isSameKind($0.track, scan.track) }) {
                 let match = left.remove(at: index)
-                if scan.track.mediaType == .data, scan.times.count != match.times.count {
+                if scan.track.mediaType == .data, scan.count != match.count {
                     find(
                         .missing, track: scan.track.index,
-                        "The data track \(scan.track.index) has \(scan.times.count) samples in the source and "
-                            + "\(match.times.count) in the output.")
+                        "The data track \(scan.track.index) has \(scan.count) samples in the source and "
+                            + "\(match.count) in the output.")
                 }
             } else {
                 let what = scan.track.mediaType == .video ? "cover" : "\(scan.track.mediaType.rawValue) track"

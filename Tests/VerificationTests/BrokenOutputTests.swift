@@ -204,6 +204,7 @@ struct BrokenOutputTests {
         }
         let whole = try report(.init())
         #expect(whole.findings.contains { $0.kind == .missing })
+        #expect(whole.findings.contains { $0.detail.contains("--start 2.0 --end 5.0") }, "\(whole.findings)")
         let part = try report(
             .init(start: .init(value: 2, timescale: 1), end: .init(value: 5, timescale: 1)))
         #expect(part.pass, "\(part.findings)")

@@ -13,7 +13,7 @@ struct CarriedTracksTests {
             CarriedTally(track: $0.index, mediaType: $0.mediaType, codec: $0.format.codecName, isCopy: true)
         }
         while let sample = try demuxer.readSample() {
-            guard let place = tallies.firstIndex(where: { $0.track == sample.track }), !sample.isBlankCue else {
+            guard let place = tallies.firstIndex(where: { $0.track == sample.track }), sample.beginsCue else {
                 continue
             }
             func nanoseconds(_ ticks: Int64) -> Int64 {

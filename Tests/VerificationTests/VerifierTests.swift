@@ -118,6 +118,7 @@ struct VerifierTests {
             Clips.make("kept.mkv", "-i \(variable) -fps_mode passthrough -c:v libx264 -preset veryfast"))
         let report = try Verifier(source: variable, output: constant, full: false).report()
         #expect(report.findings.contains { $0.kind == .duplicated || $0.kind == .missing })
+        #expect(report.findings.contains { $0.detail.contains("at a constant 25") }, "\(report.findings)")
         #expect(try Verifier(source: variable, output: kept, full: false).report().pass)
     }
 

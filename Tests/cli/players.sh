@@ -62,6 +62,15 @@ if [ -n "$chromium" ]; then
     for film in "h264.mp4 video/mp4" "vp9.webm video/webm"; do
         timeout 150 python3 "$here/players.py" "$chromium" $film $joins
     done
+    # The HTML report of verify: a page without a complaint of the browser's, whose plots are drawn.
+    "$weft" verify film.mov h264.mp4 --full --html report.html >/dev/null
+    timeout 150 "$chromium" --no-sandbox --disable-gpu --enable-logging=stderr --dump-dom file://"$folder"/report.html >dom.html 2>browser.txt ||
+        fail "Chromium cannot open the HTML report:" "$(cat browser.txt)"
+    grep "CONSOLE" browser.txt && fail "Chromium complains of the HTML report"
+    for part in "<svg" "<polyline\|<path\|<rect" "</html>"; do
+        grep -q "$part" dom.html || fail "the HTML report has no $part in Chromium"
+    done
+    echo "chromium: the HTML report of verify opens without a complaint"
 else
     echo "skipped: there is no chromium"
 fi
