@@ -68,6 +68,8 @@ final class JobThread: Sendable {
     private func run() throws(Failure) -> JobReport {
         let began = Clock.now
         let spool = try Spool(directory: directory + "/spool")
+        // Attempts that a killed coordinator has left; whoever takes up its lease sends all again.
+        spool.clean(keepsSegments: true)
         if let report = try committedReport() { return try finished(report) }
         let planner = try runner.openSource()
         let output = try openOutput()
