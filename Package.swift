@@ -89,7 +89,8 @@ let package = Package(
         .testTarget(name: "ClusterTests", dependencies: ["weft", "Support"], swiftSettings: strict),
         tests(of: "weft", ["ClusterProtocol", "MediaTime", "Support"]),
         .testTarget(
-            name: "ServiceTests", dependencies: ["weft", "ClusterProtocol", "Messaging", "Support"],
+            name: "ServiceTests",
+            dependencies: ["weft", "ClusterProtocol", "JobStore", "Messaging", "Scheduling", "Support"],
             swiftSettings: strict),
         // The built program on real files and short clips, judged by ffprobe; and the pure parts that decide the picture.
         .testTarget(

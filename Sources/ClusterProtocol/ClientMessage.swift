@@ -153,16 +153,18 @@ package struct Query: MessageBody {
     }
 }
 
-/// An order about a job, or about a node for `drain`.
+/// An order about a job, or about a node for `drain` and `release`.
 package struct Control: MessageBody {
     package enum Action: String, Hashable, Sendable, Codable, CaseIterable {
         case cancel, pause, resume, retry, drain
+        /// Ends a node's quarantines.
+        case release
     }
 
     package static let type = "control"
     package var request: Int
     package var action: Action
-    /// A job id; for `drain` the name of a node.
+    /// A job id; for `drain` and `release` the name of a node.
     package var target: String
     /// `retry`: these segments, also finished ones; empty for all that failed.
     package var segments: [Int]
@@ -201,7 +203,7 @@ package struct Control: MessageBody {
 
     package func check(payload: [Int]) throws(ProtocolError) {
         try PayloadShape.none(payload, Self.type)
-        if action == .drain {
+        if action == .drain || action == .release {
             try Bounds.name(target, "target")
         } else if !LeaseName.isValidJob(target) {
             throw .malformed("target is not a job id.")

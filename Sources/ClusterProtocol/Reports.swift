@@ -48,6 +48,8 @@ package struct JobReport: ReportRow {
     package var failure: Failure?
     /// How each node that took part gets the source.
     package var sourceAccess: [String: Lease.Access]?
+    /// How what slots returned was looked at; `nil` where it was not.
+    package var checks: Checks?
 
     package init(job: String, state: State, output: String, duration: MediaTime) {
         self.job = job
@@ -74,6 +76,23 @@ package struct JobReport: ReportRow {
         case etaSeconds = "eta_seconds"
         case failure
         case sourceAccess = "source_access"
+        case checks
+    }
+
+    /// What looking at returned segments found, and what it cost.
+    package struct Checks: Hashable, Sendable, Codable {
+        /// `decode`, `compare` or `encode`.
+        package var level: String
+        /// Results that were looked at.
+        package var segments = 0
+        /// Of those, how many were encoded once more because something spoke against them.
+        package var encoded = 0
+        /// Of those, how many were made anew.
+        package var redone = 0
+        /// Processor seconds on the coordinator's machine.
+        package var seconds = 0.0
+
+        package init(level: String) { self.level = level }
     }
 
     /// The comparison of every source timestamp with the output.

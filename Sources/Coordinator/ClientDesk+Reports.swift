@@ -71,6 +71,7 @@ extension ClientDesk {
         report.slots = places.count
         report.sourceAccess = runtime.sourceAccess.isEmpty ? nil : runtime.sourceAccess
         report.warnings = runtime.warnings
+        report.checks = runtime.checks
         if report.wallSeconds > 0 {
             report.fps = Double(report.frames) / report.wallSeconds
             report.efficiency = min(1, report.encodeSeconds / (report.wallSeconds * Double(max(1, report.slots))))
@@ -167,7 +168,7 @@ extension ClientDesk {
             let seconds = max(0, (quarantine.until - handler.now).seconds)
             let time =
                 quarantine.until == .never
-                ? "until the coordinator is started again" : "for \(Int(seconds.rounded(.up))) s"
+                ? "until `weft workers release \(node.node)`" : "for \(Int(seconds.rounded(.up))) s"
             notes[node.node] = "No more \(quarantine.encoder) work \(time): \(quarantine.because.message)"
         }
         return notes

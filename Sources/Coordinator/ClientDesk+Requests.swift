@@ -98,6 +98,13 @@ extension ClientDesk {
             handler.drainNode(control.target)
             return confirm(control.request, peer)
         }
+        if control.action == .release {
+            guard handler.scheduler.nodeStatus().contains(where: { $0.node == control.target }) else {
+                return refuse(control.request, .unknownNode(control.target), peer)
+            }
+            handler.handle(.nodeReleased(control.target))
+            return confirm(control.request, peer)
+        }
         guard let job = jobs[JobID(control.target)] else {
             return refuse(control.request, .unknownJob(control.target), peer)
         }
@@ -107,7 +114,7 @@ extension ClientDesk {
             case .pause: try pause(job)
             case .resume: try resume(job)
             case .retry: return try retry(job, control, peer)
-            case .drain: break
+            case .drain, .release: break
             }
             confirm(control.request, peer)
         } catch {

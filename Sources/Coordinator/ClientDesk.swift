@@ -144,6 +144,32 @@ final class ClientDesk: CoordinatorDesk {
         log.note("spool_damaged", job: id, segment: segment, "\(failure.message) The segment runs again.")
     }
 
+    func disproved(_ id: JobID, _ returned: ReturnedSegment, _ failure: Failure) {
+        if jobs[id]?.phase == .stitching { jobs[id]?.phase = .running }
+        log.note(
+            "disproved", job: id, segment: returned.index, worker: returned.worker,
+            "\(failure.message) The segment runs again.")
+    }
+
+    func confirmed(_ id: JobID, _ returned: ReturnedSegment, like other: WorkerID) {
+        log.note(
+            "confirmed", job: id, segment: returned.index, worker: returned.worker,
+            "Its bytes are those that \(other.node)/\(other.slot) had returned, which were doubted: both are right.")
+    }
+
+    func outvoted(_ id: JobID, _ returned: ReturnedSegment, by other: WorkerID) {
+        log.note(
+            "nondeterminism", job: id, segment: returned.index, worker: returned.worker,
+            "Its bytes differ from those of \(other.node)/\(other.slot), which are kept.")
+    }
+
+    func unchecked(_ id: JobID, _ returned: ReturnedSegment, _ reason: String) {
+        // Once: the same is in the way of all of them.
+        guard jobs[id]?.isUnchecked == false else { return }
+        jobs[id]?.isUnchecked = true
+        log.note("unchecked", job: id, "What slots return cannot be checked on the coordinator's machine: \(reason)")
+    }
+
     private func ended(_ id: JobID, _ result: Result<JobReport, Failure>) {
         guard let job = jobs[id], !job.isOver else { return }
         var report = report(of: job)
@@ -233,7 +259,7 @@ final class ClientDesk: CoordinatorDesk {
 
     private func quarantined(_ node: String, _ encoder: String, _ until: Instant, _ failure: Failure) {
         let seconds = Int((until - handler.now).seconds.rounded())
-        let time = until == .never ? "until the coordinator is started again" : "for \(seconds) s"
+        let time = until == .never ? "until `weft workers release \(node)`" : "for \(seconds) s"
         let words = "No more \(encoder) work \(time): \(failure.message)"
         log.note("quarantined", node: node, words)
         // The jobs that it may have worked for tell it, too.

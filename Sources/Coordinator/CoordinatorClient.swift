@@ -30,7 +30,8 @@ package final class CoordinatorClient: Sendable {
         }
         self.address = address
         self.mailbox = mailbox
-        switch mailbox.waitForConnection(seconds: Self.connectSeconds) {
+        let outcome = mailbox.waitForConnection(seconds: Self.connectSeconds)
+        switch ConnectionProbe.settled(outcome, address: address, hasKey: security != nil) {
         case .connected: break
         case .unauthorized:
             throw Failure(

@@ -17,6 +17,14 @@ protocol CoordinatorDesk: AnyObject {
     func settled(_ job: JobID, _ state: JobState)
     /// The spool has lost the segment, which is made anew.
     func lost(_ job: JobID, segment: Int, _ failure: Failure)
+    /// What a slot returned does not hold; the segment is made anew.
+    func disproved(_ job: JobID, _ returned: ReturnedSegment, _ failure: Failure)
+    /// Two nodes made the same bytes: what spoke against them speaks for the settings.
+    func confirmed(_ job: JobID, _ returned: ReturnedSegment, like other: WorkerID)
+    /// Another node's result is good, and other bytes than these.
+    func outvoted(_ job: JobID, _ returned: ReturnedSegment, by other: WorkerID)
+    /// It counts without having been looked at.
+    func unchecked(_ job: JobID, _ returned: ReturnedSegment, _ reason: String)
     /// The job is known, and its leases will be.
     func isPlanning(_ job: JobID) -> Bool
     /// The slot that holds this lease has a new connection and goes on.

@@ -98,32 +98,20 @@ extension CoordinatorHandler {
         }
     }
 
-    /// Why the result cannot be of the same track as the first one.
+    /// Why the result cannot be of the same track as those that are known to be good.
     private func disagreement(_ archive: [UInt8], _ lease: OpenLease) -> Failure? {
         let (id, segment) = (lease.grant.job, lease.grant.segment)
         // Segments that were given settings of their own, and encoders of one machine, answer for themselves.
         guard options.provesEncoders, jobs[id]?.recipes[segment] == nil,
             let sets = ParameterSets(archive: archive, from: lease.grant.worker, segment: segment)
         else { return nil }
-        guard let first = jobs[id]?.parameterSets else {
-            jobs[id]?.parameterSets = sets
-            return nil
-        }
-        guard let failure = sets.difference(from: first) else { return nil }
-        jobs[id]?.dissenters.insert(lease.grant.worker.node)
-        // Two against one: what is kept is wrong, and nobody else is to be blamed for that.
-        if jobs[id].map({ $0.dissenters.count > 1 }) == true { fail(id, failure) }
-        return failure
+        parameterSets[lease.grant.lease] = sets
+        return disagreement(of: sets, id)
     }
 
     private func settle(_ fence: Fence, _ outcome: Result<String, Failure>) {
         storing -= 1
-        if case .failure = outcome, let grant = leases[fence]?.grant,
-            jobs[grant.job]?.parameterSets?.segment == grant.segment
-        {
-            // What was not accepted is no measure for others.
-            jobs[grant.job]?.parameterSets = nil
-        }
+        if case .failure = outcome { parameterSets[fence] = nil }
         switch outcome {
         case .success(let hash):
             if let trouble = storageTrouble { desk?.storageMended(after: Double(clock &- trouble.since) / 1e9) }
@@ -145,7 +133,12 @@ extension CoordinatorHandler {
         jobs[id]?.warnings += result.warnings
         jobs[id]?.workers.insert(SlotPlace(lease.grant.worker))
         tallies[SlotPlace(lease.grant.worker), default: WorkerTally()].add(result)
-        jobs[id]?.board.accept(segment, hash: hash)
+        examine(
+            id,
+            ReturnedSegment(
+                index: segment, lease: fence, worker: lease.grant.worker, fileHash: hash,
+                parameterSets: parameterSets[fence]))
+        parameterSets[fence] = nil
         if let identity = peers[lease.grant.worker] {
             send(.accepted(Accepted(lease: LeaseName(job: id.text, fence: fence.number))), to: identity)
         }

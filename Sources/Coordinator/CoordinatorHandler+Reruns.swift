@@ -33,7 +33,11 @@ extension CoordinatorHandler {
 
     /// - Parameter node: the only one that may run them.
     func rerun(_ id: JobID, _ segments: [Int], node: String?) {
-        for segment in segments { jobs[id]?.withdraw(segment) }
+        for segment in segments {
+            jobs[id]?.withdraw(segment)
+            jobs[id]?.underCheck[segment] = nil
+            jobs[id]?.doubts[segment] = nil
+        }
         jobs[id]?.failed.removeAll { segments.contains($0.segment) }
         handle(.jobRetried(id, RetryRequest(segments: segments, node: node)))
     }

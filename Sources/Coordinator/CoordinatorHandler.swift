@@ -30,6 +30,10 @@ final class CoordinatorHandler: EndpointHandler {
     var nodeKeys: [String: CurvePublicKey] = [:]
     /// The format and table of results that the scheduler is just deciding on.
     var pendingPayload: [Fence: [MessageFrame]] = [:]
+    /// Those of results that are being stored.
+    var parameterSets: [Fence: ParameterSets] = [:]
+    /// Segments that were found good, and not yet written down as such.
+    var checked: [(job: JobID, segment: Int, lease: Fence)] = []
     /// Results that are being made durable, and slots that wait for that before they get more work.
     var storing = 0
     var waiting: [WorkerID] = []
@@ -43,6 +47,8 @@ final class CoordinatorHandler: EndpointHandler {
         var provesEncoders = false
         /// Seconds for which somebody may free space before the job ends; `nil` for as long as it takes.
         var storagePatience: Double?
+        /// Looks at what slots return before it counts; `nil` where the slots are this machine's own.
+        var checks: SegmentChecks?
         /// What a key may do now; `nil` for one that was revoked since it connected.
         var authorize: (@Sendable (CurvePublicKey) -> PeerRole?)?
         /// Called on the endpoint's thread.
@@ -85,7 +91,10 @@ final class CoordinatorHandler: EndpointHandler {
     func begin() { desk?.begin() }
 
     /// The coordinator stops: what is only in memory is written.
-    func end() { desk?.end() }
+    func end() {
+        writeChecked()
+        desk?.end()
+    }
 
     // MARK: Jobs
 
@@ -139,6 +148,7 @@ final class CoordinatorHandler: EndpointHandler {
         loseSilentSlots()
         streams.tick()
         publish()
+        writeChecked()
         desk?.tick()
     }
 
@@ -233,6 +243,7 @@ final class CoordinatorHandler: EndpointHandler {
         summary.encodeSeconds = job.encodeSeconds
         summary.stages = job.stages
         summary.warnings = job.telemetry.repairs + job.warnings
+        summary.checks = job.checks
         job.telemetry.publish(summary)
     }
 }

@@ -17,12 +17,21 @@ package final class CoordinatorService: Sendable {
         /// Ask for keys on loopback, too.
         package var requiresKeys: Bool
         package var spools: SpoolPolicy
+        /// How closely returned segments are looked at, by processes that run `executable check`.
+        package var checking: SegmentChecking
+        package var executable: String
+        /// How many of them; `nil` for half of the cores.
+        package var checkProcesses: Int?
 
         package init(
             addresses: [String], stateDirectory: String, roots: Roots, isInsecure: Bool = false,
-            requiresKeys: Bool = false, spools: SpoolPolicy = SpoolPolicy()
+            requiresKeys: Bool = false, spools: SpoolPolicy = SpoolPolicy(), checking: SegmentChecking,
+            executable: String, checkProcesses: Int? = nil
         ) {
             self.spools = spools
+            self.checkProcesses = checkProcesses
+            self.checking = checking
+            self.executable = executable
             self.addresses = addresses
             self.stateDirectory = stateDirectory
             self.roots = roots
@@ -34,6 +43,7 @@ package final class CoordinatorService: Sendable {
     private let endpoint: RouterEndpoint<CoordinatorHandler>
     private let link: CoordinatorLink
     private let storage: SerialThread
+    private let checks: SegmentChecks?
     /// Where it listens, wildcards resolved.
     package let addresses: [String]
     /// Sentences for whoever starts it.
@@ -58,8 +68,15 @@ package final class CoordinatorService: Sendable {
         let (storage, link) = (SerialThread(name: "weft-storage"), CoordinatorLink())
         let box = StoreBox(store)
         let (roots, spools) = (configuration.roots, configuration.spools)
+        checks =
+            configuration.checking == .none
+            ? nil
+            : SegmentChecks(
+                level: configuration.checking,
+                processes: configuration.checkProcesses ?? SegmentChecks.defaultProcesses,
+                executable: configuration.executable)
         let options = CoordinatorHandler.Options(
-            provesEncoders: true,
+            provesEncoders: true, checks: checks,
             authorize: { ring.role(of: $0) },
             makeDesk: { handler in ClientDesk(handler, directory: state, roots: roots, spools: spools, known: known) })
         // Slots and clients ask every two seconds whether the connection lives, and the handler knows who is silent; asking back
@@ -170,6 +187,7 @@ package final class CoordinatorService: Sendable {
 
     /// Ends the endpoint and what is being stored. Jobs go on with the next start.
     package func stop() {
+        checks?.close()
         let flushed = DispatchSemaphore(value: 0)
         link.perform { handler in
             handler.end()

@@ -9,7 +9,7 @@ enum JobAccount {
     /// Kinds of events that a report repeats.
     private static let kinds: Set<String> = [
         "lost", "attempt_failed", "overtaken", "reattached", "reconnected", "recovered", "held", "released_hold",
-        "nondeterminism", "barred", "quarantined",
+        "nondeterminism", "barred", "quarantined", "disproved", "confirmed", "unchecked",
     ]
     /// More would hide the rest of the report.
     private static let mostLines = 60

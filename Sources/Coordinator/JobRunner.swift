@@ -175,6 +175,7 @@ struct JobRunner: Sendable {
         report.encodeSeconds = leases.encodeSeconds
         report.slots = slots
         report.sourceAccess = leases.sourceAccess.isEmpty ? nil : leases.sourceAccess
+        report.checks = leases.checks
         if report.wallSeconds > 0 {
             report.efficiency = min(1, report.encodeSeconds / (report.wallSeconds * Double(max(1, slots))))
         }

@@ -24,10 +24,16 @@ struct JobRuntime {
     var nodes: [Int: String] = [:]
     /// What the recipe makes of the reference frames; `nil` until the first slot has shown it.
     var fingerprint: String?
-    /// What the first result brought, which all segments with the job's own recipe must bring, too.
+    /// What the first good result brought, which all segments with the job's own recipe must bring, too.
     var parameterSets: ParameterSets?
     /// Nodes whose results brought others.
     var dissenters: Set<String> = []
+    /// Leases whose results are looked at before the stitch may have them, by segment.
+    var underCheck: [Int: Fence] = [:]
+    /// Results that something speaks against, while no result of the segment is known to be good.
+    var doubts: [Int: [ReturnedSegment]] = [:]
+    /// What looking cost, and what it found.
+    var checks: JobReport.Checks?
     /// Frames and compressed bytes of the accepted segments.
     private(set) var acceptedFrames = 0
     private(set) var acceptedBytes: Int64 = 0
@@ -97,6 +103,23 @@ struct JobRuntime {
             encodeSeconds += segment.encodeSeconds
             workers.insert(SlotPlace(segment.worker))
         }
+    }
+}
+
+/// A segment that a slot returned, once it is durable.
+struct ReturnedSegment: Sendable {
+    var index: Int
+    var lease: Fence
+    var worker: WorkerID
+    /// Over samples, table and format: equal bytes.
+    var fileHash: String
+    var parameterSets: ParameterSets?
+    /// It is known to be wrong, and not only doubted.
+    var isDisproved = false
+
+    /// Another node has made the same.
+    func hasBytes(of other: ReturnedSegment) -> Bool {
+        fileHash == other.fileHash && worker.node != other.worker.node
     }
 }
 

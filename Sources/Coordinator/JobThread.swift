@@ -68,6 +68,8 @@ final class JobThread: Sendable {
     private func run() throws(Failure) -> JobReport {
         let began = Clock.now
         let spool = try Spool(directory: directory + "/spool")
+        // Attempts that a killed coordinator has left; whoever takes up its lease sends all again.
+        spool.clean(keepsSegments: true)
         if let report = try committedReport() { return try finished(report) }
         let planner = try runner.openSource()
         let output = try openOutput()
@@ -222,7 +224,7 @@ final class JobThread: Sendable {
         progress.failed = [:]
         progress.state = isPaused ? .paused : attempts > 0 ? .running : .waiting
         let reruns = try reruns(plan)
-        let board = SegmentBoard(spool: spool, finished: finished.mapValues(\.hash))
+        let board = SegmentBoard(spool: spool, finished: [:])
         for rerun in reruns.values { board.expect(rerun.mixing) }
         let link = link
         board.onDamage { index, failure in link.perform { $0.redo(id, index, failure) } }
@@ -242,9 +244,14 @@ final class JobThread: Sendable {
         let (submitted, known) = (job, progress)
         let bound = order.overrides.filter { $0.node != nil }
         let reports = reports
+        let stored = finished.values.sorted { $0.index < $1.index }
         link.perform { handler in
-            guard bound.isEmpty else { return handler.submit(submitted, spec: spec, progress: known, bound: bound) }
-            handler.submit(submitted, spec: spec, progress: known)
+            if bound.isEmpty {
+                handler.submit(submitted, spec: spec, progress: known)
+            } else {
+                handler.submit(submitted, spec: spec, progress: known, bound: bound)
+            }
+            handler.examineStored(id, stored)
         }
         link.perform { _ in reports.submitted() }
         return board

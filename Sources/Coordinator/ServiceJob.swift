@@ -31,6 +31,8 @@ struct ServiceJob {
     /// The account that was made when it ended.
     var report: JobReport?
     var spoolBytes: Int64 = 0
+    /// It was told that its segments are not looked at.
+    var isUnchecked = false
     /// Stops the job's thread while there is one.
     var interrupt: InterruptFlag?
     /// Monotonic nanoseconds.

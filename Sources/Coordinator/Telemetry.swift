@@ -66,4 +66,5 @@ struct LeaseSummary: Sendable, Hashable {
     var workers = 0
     /// How each node that took part gets the source.
     var sourceAccess: [String: Lease.Access] = [:]
+    var checks: JobReport.Checks?
 }

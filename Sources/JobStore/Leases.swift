@@ -27,6 +27,14 @@ extension JobStore {
         }
     }
 
+    /// A finished lease's result was found to be wrong.
+    package func disproveLease(_ lease: LeaseID, _ failure: Failure) throws(JobStoreError) {
+        let text = try JSONText(failure).text
+        try database.run(
+            "UPDATE leases SET state = ?2, failure = ?3 WHERE lease = ?1",
+            [Value(lease.number), .text(AttemptState.failed.rawValue), .text(text)], context: "disproving \(lease)")
+    }
+
     /// The job's attempts, in the order of their grants.
     package func leases(of job: JobID, openOnly: Bool = false) throws(JobStoreError) -> [LeaseRecord] {
         var leases: [LeaseRecord] = []

@@ -55,6 +55,16 @@ extension JobStore {
         }
     }
 
+    /// What the owner notes of a finished segment, as long as it is this lease's.
+    package func noteSegment(
+        _ index: Int, of job: JobID, lease: LeaseID, detail: JSONText
+    ) throws(JobStoreError) {
+        try database.run(
+            "UPDATE segments SET detail = ?4 WHERE job = ?1 AND number = ?2 AND lease = ?3",
+            [.text(job.text), Value(index), Value(lease.number), .text(detail.text)],
+            context: "noting segment \(index) of job \(job)")
+    }
+
     /// The job's finished segments stay finished, but their bytes are gone. The spool files are the caller's to remove, after
     /// this: a file without a row is clean-up, a row without its file is a loss.
     /// - Returns: how many segments held bytes.

@@ -28,7 +28,14 @@ package enum ConnectionProbe {
         ) { _ in ProbeHandler(signal) }
         let outcome = signal.wait(timeout)
         endpoint.stop()
-        return outcome ?? .unreachable
+        return settled(outcome ?? .unreachable, address: address, hasKey: security != nil)
+    }
+
+    /// A handshake that broke may have broken because the two sides want different things: the other side's greeting tells.
+    /// Blocks for up to two seconds where the outcome is `broken`.
+    package static func settled(_ outcome: Outcome, address: String, hasKey: Bool) -> Outcome {
+        guard outcome == .broken, let mechanism = PeerGreeting.mechanism(at: address) else { return outcome }
+        return mechanism == (hasKey ? "CURVE" : "NULL") ? outcome : .mismatched
     }
 }
 

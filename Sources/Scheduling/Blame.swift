@@ -141,6 +141,18 @@ extension Scheduler {
         if until == .never { ableNodesChanged(encoder) }
     }
 
+    /// One such result is enough: a machine that alters what it computes does not say when it will do so again.
+    mutating func convict(_ n: Int, of encoder: Int, _ failure: Failure) {
+        guard let place = nodes[n].place(of: encoder) else { return }
+        nodes[n].encoders[place].cause = failure
+        // Results are praised when they are stored: those that were found wrong later must not have shortened this.
+        nodes[n].encoders[place].convictions += 1
+        nodes[n].encoders[place].rounds = max(
+            nodes[n].encoders[place].rounds, nodes[n].encoders[place].convictions - 1)
+        // What it made before it was sent away says nothing new.
+        if nodes[n].encoders[place].until == nil { quarantine(n, place, failure) }
+    }
+
     mutating func quarantineEnded(_ n: Int, _ encoder: Int) {
         guard let place = nodes[n].place(of: encoder), let until = nodes[n].encoders[place].until, until <= now else {
             return
@@ -169,6 +181,7 @@ extension Scheduler {
         for place in nodes[n].encoders.indices {
             nodes[n].encoders[place].strikes = 0
             nodes[n].encoders[place].rounds = 0
+            nodes[n].encoders[place].convictions = 0
             nodes[n].encoders[place].probation = 0
             nodes[n].encoders[place].until = nil
         }

@@ -36,6 +36,9 @@ package enum Event: Hashable, Sendable {
     /// The result could not be stored: nobody's fault among the slots. The job holds for a while.
     case storeFailed(LeaseID, Failure)
     case leaseFailed(LeaseID, WorkerID, Failure)
+    /// What the node returned for a finished segment was looked at, and does not hold: the segment runs again, elsewhere if there
+    /// is an elsewhere. Where that is certain, the node gets no more work for a while.
+    case resultDisproved(JobID, segment: Int, node: String, Failure, isCertain: Bool)
 
     /// No new leases on the node; `false` takes it back.
     case nodeDrained(String, Bool)

@@ -181,6 +181,23 @@ extension Scheduler {
         offerIdleSlots(jobs[j].encoder)
     }
 
+    mutating func disprove(_ id: JobID, _ segment: Int, _ node: String, _ failure: Failure, isCertain: Bool) {
+        guard let j = jobPlaces[id], jobs[j].segments.indices.contains(segment),
+            jobs[j].segments[segment].state == .finished, jobs[j].state != .cancelled
+        else { return ignore("segment \(segment) of job \(id) is not finished") }
+        let n = nodePlace(node)
+        let (failed, onlyNode) = (jobs[j].segments[segment].failedNodes, jobs[j].segments[segment].onlyNode)
+        reopen(j, segment, onlyNode: onlyNode)
+        jobs[j].segments[segment].failedNodes = failed.contains(n) ? failed : failed + [n]
+        jobs[j].segments[segment].failure = failure
+        jobs[j].lastFailure = failure
+        if isCertain { convict(n, of: jobs[j].encoder, failure) }
+        if jobs[j].state.isOver { change(j, to: .running) }
+        refreshQueues(j)
+        offerIdleSlots(jobs[j].encoder)
+        giveUpIfHopeless(j)
+    }
+
     private mutating func reopen(_ j: Int, _ segment: Int, onlyNode: Int?) {
         for id in jobs[j].segments[segment].leases {
             if leases[id]?.state == .storing {

@@ -77,6 +77,8 @@ package struct Scheduler: Sendable {
         case .resultRejected(let lease, let failure): rejected(lease, failure)
         case .storeFailed(let lease, let failure): storeFailed(lease, failure)
         case .leaseFailed(let lease, let worker, let failure): failed(lease, worker, failure)
+        case .resultDisproved(let id, let segment, let node, let failure, let isCertain):
+            disprove(id, segment, node, failure, isCertain: isCertain)
         case .nodeDrained(let node, let drains): drain(node, drains)
         case .nodeReleased(let node): release(node)
         case .tick: tick()

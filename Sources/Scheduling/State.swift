@@ -137,6 +137,8 @@ struct NodeEncoder: Sendable {
     var strikes = 0
     /// Quarantines without full recovery between.
     var rounds = 0
+    /// Results that were found to be wrong.
+    var convictions = 0
     var quarantinedAt: Instant?
     var until: Instant?
     /// Successes still to be shown, one lease at a time.

@@ -65,6 +65,9 @@ package final class SpooledSegment: SegmentContent {
 
     package var count: Int { table.entries.count }
 
+    /// What the slot's table says of each sample, in decode order.
+    package var entries: [SampleTable.Entry] { table.entries }
+
     /// In decode order, ticks of the job's time base.
     package var presentationTimes: [Int64] { table.entries.map(\.pts) }
 

@@ -92,7 +92,7 @@ final class SegmentPipeline {
         let warnings: [String]
         let damage: SampleTable.Damage
         do throws(Failure) {
-            var stage = try DecodingStage(self, graph: graph, queue: queue)
+            var stage = try DecodingStage(self, graph: graph) { queue.push($0) }
             try stage.run()
             warnings = stage.warnings
             damage = stage.damage
@@ -107,20 +107,37 @@ final class SegmentPipeline {
         return Outcome(frames: gauge.frameCount, format: format, warnings: warnings, damage: damage)
     }
 
+    /// Reads, decodes and filters, and hands the pictures out as an encoder would get them.
+    /// - Parameter output: `false` ends it.
+    func pictures(_ output: @escaping (Frame) -> Bool) throws(Failure) {
+        try enter(segment)
+        let graph: FilterGraph
+        do throws(MediaError) {
+            graph = try path.makeGraph(for: path.initialFormat())
+        } catch {
+            throw Failure(error, role: .encode)
+        }
+        var stage = try DecodingStage(self, graph: graph, output: output)
+        try stage.run()
+    }
+
     /// Reads, decodes and filters on the caller's thread.
     private struct DecodingStage {
         private let pipeline: SegmentPipeline
         private var graph: FilterGraph
         private let decoder: SegmentDecoder
-        private let queue: BoundedQueue<Frame>
+        /// `false` ends it.
+        private let output: (Frame) -> Bool
         private var times = RisingTimes()
         private var formatChanges = 0
         private var margin: FilterMargin
 
-        init(_ pipeline: SegmentPipeline, graph: FilterGraph, queue: BoundedQueue<Frame>) throws(Failure) {
+        init(
+            _ pipeline: SegmentPipeline, graph: FilterGraph, output: @escaping (Frame) -> Bool
+        ) throws(Failure) {
             self.pipeline = pipeline
             self.graph = graph
-            self.queue = queue
+            self.output = output
             margin = FilterMargin(pipeline.segment, frames: pipeline.recipe.filterMargin)
             let picture = pipeline.source.picture
             decoder = try SegmentDecoder(pipeline.segment, format: picture.format, timeBase: picture.timeBase)
@@ -206,7 +223,7 @@ final class SegmentPipeline {
                 throw Failure(error, role: .encode)
             }
             pipeline.gauge.add(.filter, since: start)
-            for frame in filtered where margin.owns(frame) && !queue.push(frame) { throw Failure.interrupted }
+            for frame in filtered where margin.owns(frame) && !output(frame) { throw Failure.interrupted }
         }
     }
 }

@@ -35,7 +35,7 @@ struct SlotChild {
             pipes.append((ends[0], ends[1]))
         }
         var process: pid_t = 0
-        let result = Self.spawn(
+        let result = ChildProcess.spawn(
             &process, executable, arguments, environment, descriptors: [pipes[0].read, pipes[1].write, pipes[2].write])
         guard result == 0 else {
             closeAll()
@@ -52,28 +52,6 @@ struct SlotChild {
         started = LeaseGauge.now
         heard = started
         moved = started
-    }
-
-    /// A process group of its own: the terminal's Ctrl-C is for the coordinator, who decides what becomes of a lease.
-    private static func spawn(
-        _ process: inout pid_t, _ executable: String, _ arguments: [String], _ environment: [String: String],
-        descriptors: [Int32]
-    ) -> Int32 {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        for (target, descriptor) in descriptors.enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(target))
-        }
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-        posix_spawnattr_setpgroup(&attributes, 0)
-        let words = ([executable] + arguments).map { strdup($0) } + [nil]
-        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for pointer in words + variables { free(pointer) } }
-        return posix_spawn(&process, executable, &actions, &attributes, words, variables)
     }
 
     private static func failure(_ doing: String, _ code: Int32) -> Failure {

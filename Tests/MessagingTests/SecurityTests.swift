@@ -86,6 +86,17 @@ import Testing
         #expect(routed.now.messages.isEmpty)
     }
 
+    @Test("Where a handshake breaks, the other side's greeting tells whether it wants keys")
+    func greeting() throws {
+        let address = router.addresses[0]
+        #expect(ConnectionProbe.settled(.broken, address: address, hasKey: false) == .mismatched)
+        #expect(ConnectionProbe.settled(.broken, address: address, hasKey: true) == .broken)
+        // Nobody is there, and what says nothing of itself.
+        #expect(ConnectionProbe.settled(.broken, address: "tcp://127.0.0.1:9", hasKey: false) == .broken)
+        #expect(ConnectionProbe.settled(.broken, address: router.addresses[1], hasKey: false) == .broken)
+        #expect(ConnectionProbe.settled(.unreachable, address: address, hasKey: false) == .unreachable)
+    }
+
     @Test("A server with another key than expected gets nothing")
     func wrongServer() throws {
         let journal = Journal()

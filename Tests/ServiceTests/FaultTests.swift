@@ -37,7 +37,7 @@ struct FaultTests {
 
     private func end(_ id: String, _ place: Workplace, _ client: String) throws -> [String] {
         var report: [String: Any] = [:]
-        try place.awaits("the job ends", seconds: 90) {
+        try place.awaits("the job ends", seconds: 240) {
             report = try place.job(id, key: client)
             return report["state"] as? String == "done"
         }
@@ -88,7 +88,7 @@ struct FaultTests {
         try place.awaitWorkers(2)
         let id = try place.submit(source, "out.mp4", Self.long)
         var wasOut = false
-        try place.awaits("the job ends", seconds: 90) {
+        try place.awaits("the job ends", seconds: 240) {
             let rows = try place.weft("workers", "--json").json["workers"] as? [[String: Any]] ?? []
             for row in rows where row["node"] as? String == "bad" {
                 wasOut = wasOut || row["state"] as? String == "quarantined"

@@ -1,4 +1,6 @@
 import Foundation
+import JobStore
+import Scheduling
 import Testing
 
 @Suite("A spool that is cleaned", .serialized)
@@ -56,6 +58,44 @@ struct SpoolCleaningTests {
         // Also the segment that had other settings has them again.
         #expect(place.bytes("out.mp4") == first)
         #expect(try place.acceptances(id) == [2, 3, 2])
+    }
+
+    @Test("by an earlier version, or by one that was killed in the middle of it, is taken for what it is")
+    func earlier() throws {
+        let place = try Workplace()
+        guard let source = try place.clip(seconds: 4) else { return }
+        let coordinator = try place.startCoordinator()
+        try place.startWorker("a")
+        try place.awaitWorkers(1)
+        let ids = try ["old.mp4", "cut.mp4"].map { target in
+            let id = try place.submit(source, target, Self.options)
+            #expect(try place.awaitEnd(id)["state"] as? String == "done")
+            return id
+        }
+        kill(coordinator.processIdentifier, SIGKILL)
+        coordinator.waitUntilExit()
+        func folder(_ id: String) -> String { place.file("state/coordinator/jobs/\(id)") }
+        do {
+            let store = try JobStore(at: place.file("state/coordinator/jobs.db"))
+            // Schema 2 had no other way to clean than to make the segments pending.
+            try store.reopenSegments([0, 1], of: JobID(ids[0]))
+            try FileManager.default.removeItem(atPath: folder(ids[0]))
+            // Killed between the rows and the files.
+            try store.cleanSegments(of: JobID(ids[1]))
+        }
+        try place.startCoordinator(listen: place.address)
+        try place.awaits("what was left is removed") { !FileManager.default.fileExists(atPath: folder(ids[1])) }
+        for id in ids {
+            let rows = try place.segments(id)
+            #expect(rows.map { $0["state"] as? String } == ["done", "done"])
+            #expect(rows.allSatisfy { $0["cleaned"] as? Bool == true })
+            #expect(try place.weft("segments", id, "--extract", "0", place.file("part.mp4")).code == 66)
+            #expect(try place.weft("retry", id, "--segment", "0").code == 64)
+        }
+        try place.awaitWorkers(1)
+        let first = place.bytes("old.mp4")
+        #expect(try place.weft("retry", ids[0], "--wait").code == 0)
+        #expect(place.bytes("old.mp4") == first)
     }
 
     @Test("goes for the size of all of them: the oldest done job's first, a failed job's not at all")

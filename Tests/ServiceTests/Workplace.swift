@@ -184,6 +184,33 @@ final class Workplace {
         return process
     }
 
+    /// A slot that returns altered samples (`Benchmarks/rogue-slot`), as the node of that name.
+    /// - Returns: `false`, with a line that says "skipped", where no Python here has what it needs.
+    func startRogue(_ name: String, _ mode: String, key: String) throws -> Bool {
+        // Debian's python3-zmq and python3-xxhash belong to Debian's Python, which need not be the first one.
+        let pythons = ["/usr/bin/env python3", "/usr/bin/python3"].map { $0.split(separator: " ").map(String.init) }
+        let needs = "import zmq, xxhash; assert zmq.has('curve')"
+        guard let python = try pythons.first(where: { try run($0 + ["-c", needs], log: "python") == 0 }) else {
+            print("skipped: no Python here has pyzmq with CURVE, and xxhash")
+            return false
+        }
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Benchmarks/rogue-slot").path
+        let process = try process(
+            [script, Self.program, address, key, name, mode], prefix: Array(python.dropLast()), log: "rogue-\(name)",
+            program: python[python.count - 1])
+        processes.append(process)
+        try process.run()
+        return true
+    }
+
+    private func run(_ line: [String], log: String) throws -> Int32 {
+        let process = try process(Array(line.dropFirst()), prefix: [], log: log, program: line[0])
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
     func log(_ prefix: String) -> String {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.filter { $0.hasPrefix(prefix) }.sorted()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The manifests are what Kubernetes takes, the options in them are what weft takes, and the scaler's script sets the number of
-# workers from a real coordinator's backlog. The API server is a stand-in here: one sub-resource over HTTP.
+# workers from a real coordinator's backlog. The API server is a stand-in here: one sub-resource over HTTPS, with a certificate of
+# its own authority, as a pod finds it.
 # Usage: Tests/cli/kubernetes.sh PATH-OF-WEFT
 set -euo pipefail
 weft=$(realpath "$1")
@@ -34,7 +35,7 @@ for option in $(grep -ohE '^ +- --[a-z-]+' "$here"/Deploy/kubernetes/2-*.yaml | 
 done
 
 # -- The scaler's script
-for program in jq curl ffmpeg; do
+for program in jq curl ffmpeg openssl; do
     command -v "$program" >/dev/null || { echo "skipped: there is no $program to try the scaler with"; exit 0; }
 done
 python3 - "$here/Deploy/kubernetes/3-scaler.yaml" >"$folder/scale.sh" <<'END'
@@ -43,7 +44,7 @@ text = open(sys.argv[1]).read().split("  scale.sh: |\n", 1)[1].split("\n---\n", 
 print("\n".join(line[4:] for line in text.split("\n")))
 END
 cat >"$folder/api.py" <<'END'
-import http.server, json, sys
+import http.server, json, ssl, sys
 replicas = 0
 class Scale(http.server.BaseHTTPRequestHandler):
     def answer(self):
@@ -63,15 +64,20 @@ class Scale(http.server.BaseHTTPRequestHandler):
         self.answer()
     def log_message(self, *words): pass
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Scale)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[1] + "/api.crt", sys.argv[1] + "/api.key")
+server.socket = context.wrap_socket(server.socket, server_side=True)
 print("port", server.server_port, flush=True)
 server.serve_forever()
 END
 export XDG_STATE_HOME=$folder/state XDG_CONFIG_HOME=$folder/config
 mkdir "$folder/account" "$folder/bin"
 printf token >"$folder/account/token"
-: >"$folder/account/ca.crt"
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=stand-in -addext subjectAltName=IP:127.0.0.1 \
+    -keyout "$folder/api.key" -out "$folder/api.crt" 2>"$folder/openssl.log"
+cp "$folder/api.crt" "$folder/account/ca.crt"
 ln -s "$weft" "$folder/bin/weft"
-python3 "$folder/api.py" >"$folder/api.log" 2>"$folder/api.err.log" &
+python3 "$folder/api.py" "$folder" >"$folder/api.log" 2>"$folder/api.err.log" &
 started+=($!)
 "$weft" coordinator --listen tcp://127.0.0.1:0 2>"$folder/coordinator.log" &
 started+=($!)
@@ -79,7 +85,7 @@ awaits 10 "the coordinator listens" grep -q 'listening at' "$folder/coordinator.
 awaits 10 "the stand-in listens" grep -q port "$folder/api.log"
 WEFT_COORDINATOR=$(sed -n 's/.*listening at \(tcp:[^ ]*\).*/\1/p' "$folder/coordinator.log")
 export WEFT_COORDINATOR
-PATH=$folder/bin:$PATH API=http://127.0.0.1:$(sed -n 's/port //p' "$folder/api.log") ACCOUNT=$folder/account \
+PATH=$folder/bin:$PATH API=https://127.0.0.1:$(sed -n 's/port //p' "$folder/api.log") ACCOUNT=$folder/account \
     MIN=0 MAX=3 SLOTS=4 INTERVAL=0.3 DOWN=2 sh "$folder/scale.sh" >"$folder/scale.log" 2>&1 &
 scaler=$!
 started+=("$scaler")
@@ -89,6 +95,9 @@ job=$("$weft" submit "$folder/clip.mp4" "$folder/out.mp4" --segment-duration 2 -
 awaits 15 "three workers are asked for" grep -qx 'replicas 3' "$folder/api.log"
 "$weft" cancel "$job" 2>/dev/null
 awaits 15 "no worker is asked for" grep -qx 'replicas 0' "$folder/api.log"
+# A server that the account's authority does not know gets no token.
+: >"$folder/account/ca.crt"
+awaits 15 "an unknown certificate is refused" grep -q 'no answer; the workers stay as they are' "$folder/scale.log"
 kill -TERM "$scaler"
 wait "$scaler" || fail "the scaler did not end on SIGTERM"
 echo "kubernetes: the scaler asked for $(grep -c replicas "$folder/api.log") sizes: $(sed -n 's/replicas //p' "$folder/api.log" | tr '\n' ' ')"

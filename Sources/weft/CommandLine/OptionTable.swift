@@ -107,6 +107,7 @@ enum OptionTable {
         HelpCommand.entry,
         VersionCommand.entry,
         SlotCommand.entry,
+        CheckCommand.entry,
     ]
 
     static var shownCommands: [CommandEntry] { commands.filter { !$0.isHidden } }

@@ -27,6 +27,14 @@ enum ControlCommands {
             }
         })
 
+    /// `weft workers release NODE`.
+    static func release(_ invocation: Invocation) async throws -> ExitCode {
+        let node = invocation.operands[1]
+        return try await send(invocation, done: "\(node) gets work again") {
+            Control(request: $0, action: .release, target: node)
+        }
+    }
+
     private static func control(
         _ action: Control.Action, _ summary: String, _ details: String, done: String
     ) -> CommandEntry {

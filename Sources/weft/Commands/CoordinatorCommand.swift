@@ -37,6 +37,16 @@ enum CoordinatorCommand {
             OptionEntry(name: "insecure", help: "Ask for no keys, even where other machines can connect."),
             OptionEntry(name: "require-keys", help: "Ask for keys on loopback, too."),
             OptionEntry(
+                name: "check-segments", value: "HOW",
+                help:
+                    "How what workers return is looked at, on this machine, before it counts: none, decode (each sample gives its picture), "
+                    + "compare (and the picture is like the source's; what is not is encoded again here and compared byte for byte), encode "
+                    + "(everything is). Default compare.",
+                completion: .choices(SegmentChecking.allCases.map(\.rawValue))),
+            OptionEntry(
+                name: "check-processes", value: "N",
+                help: "Look at so many segments at a time. Default: half of this machine's cores."),
+            OptionEntry(
                 name: "spool-keep", value: "TIME",
                 help:
                     "Keep the finished segments of done and cancelled jobs for so long (24h, 7d, 0, forever). Default 24h."
@@ -66,13 +76,17 @@ enum CoordinatorCommand {
             .map { try address($0, reader) }
         let roots = reader.layer.values["root"] ?? []
         let (isInsecure, requiresKeys) = (reader.isOn("insecure"), reader.isOn("require-keys"))
+        let checking = try checking(reader)
+        let checkProcesses = try reader.count("check-processes", in: 1...1024)
+        let executable = try ExportEngine.executablePath()
         let spools = try spoolPolicy(reader)
         let interruption = Interruption.install()
         let service = try await BlockingThread.run("coordinator") { () throws(Failure) in
             try CoordinatorService(
                 .init(
                     addresses: addresses, stateDirectory: state, roots: try Roots(roots), isInsecure: isInsecure,
-                    requiresKeys: requiresKeys, spools: spools))
+                    requiresKeys: requiresKeys, spools: spools, checking: checking, executable: executable,
+                    checkProcesses: checkProcesses))
         }
         for note in service.notes { StandardStream.error.write("weft: \(note)\n") }
         StandardStream.error.write("weft: listening at \(service.addresses.joined(separator: " and "))\n")
@@ -88,6 +102,14 @@ enum CoordinatorCommand {
         await BlockingThread.run("coordinator") { service.stop() }
         StandardStream.error.write("weft: stopped; unfinished jobs go on with the next start\n")
         return .done
+    }
+
+    private static func checking(_ reader: SettingReader) throws -> SegmentChecking {
+        guard let word = reader.text("check-segments") else { return .compare }
+        guard let checking = SegmentChecking(rawValue: word) else {
+            throw reader.complaint("check-segments", "'\(word)' is none of none, decode, compare, encode.")
+        }
+        return checking
     }
 
     private static func spoolPolicy(_ reader: SettingReader) throws -> SpoolPolicy {

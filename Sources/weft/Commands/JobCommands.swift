@@ -82,25 +82,32 @@ enum JobCommands {
             With `scale` it keeps between --min and --max workers in a batch system: submits some when segments wait, drains \
             those that have nothing to do, and cancels what has not begun. It finds its workers again when it is started anew, \
             and leaves them alone when it ends.
+
+            A node whose work fails again and again gets no more for a while, longer each time, and in the end until somebody \
+            says `release NODE`. The list says so beside its slots.
             """,
         operands: [
             OperandEntry(
-                name: "ACTION", help: "scale, or nothing for the list.", completion: .choices(["scale"]),
-                isOptional: true)
+                name: "ACTION", help: "scale, release, or nothing for the list.",
+                completion: .choices(["scale", "release"]), isOptional: true),
+            OperandEntry(name: "NODE", help: "release: the node's name.", completion: .nothing, isOptional: true),
         ],
         options: ClusterRequest.options + ScaleCommand.options + [OptionTable.json],
         examples: [
             .init(line: "weft workers", meaning: "who is there"),
+            .init(line: "weft workers release node7", meaning: "its memory is replaced: work for it again"),
             .init(
                 line: "weft workers scale --engine slurm --min 0 --max 20 --slots 4 --partition idle",
                 meaning: "from Slurm's login node"),
         ],
         run: { invocation in
-            if let action = invocation.operands.first {
-                guard action == "scale" else {
-                    throw UsageError("workers", "'\(action)' is nothing that workers can do.")
-                }
-                return try await ScaleCommand.run(invocation)
+            switch invocation.operands.count {
+            case 0: break
+            case 1 where invocation.operands[0] == "scale": return try await ScaleCommand.run(invocation)
+            case 2 where invocation.operands[0] == "release": return try await ControlCommands.release(invocation)
+            default:
+                let words = invocation.operands.joined(separator: " ")
+                throw UsageError("workers", "'\(words)' is nothing that workers can do: scale, or release NODE.")
             }
             let rows = try await ClusterRequest(invocation).withClient { (client) throws(Failure) in
                 try client.workers()
