@@ -191,9 +191,12 @@ import Testing
             let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(value)) as? [String: Any]
             return Set(try #require(object).keys)
         }
+        let proof = try keys(Examples.job().proof)
         #expect(
-            try keys(Examples.job().proof)
-                == ["pass", "source_frames", "output_frames", "missing", "duplicated", "max_pts_error"])
+            proof == [
+                "pass", "source_frames", "output_frames", "missing", "duplicated", "max_pts_error", "tracks",
+                "complaints", "lacking",
+            ])
         let worker = try keys(WorkerReport(node: "n", slot: 0, state: .idle))
         let promised: Set = [
             "node", "slot", "state", "encoder", "segment", "frames", "fps", "realtime", "bytes_in", "bytes_out",
