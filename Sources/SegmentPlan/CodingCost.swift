@@ -11,7 +11,8 @@ package struct CodingCost: Hashable, Sendable {
     package var encoding: Double
     package var picturesPerSecond: Double
 
-    /// Of a segment, whatever its length: seeking, setting up a decoder and an encoder, one durable commit; about 60 ms.
+    /// Of a segment, whatever its length: seeking, setting up a decoder and an encoder, one durable commit; about 60 ms, which is an
+    /// estimate.
     package static let segment = 15e6
     /// Less encoding than this, about a second, is not worth another slot.
     package static let leastPart = 250e6
