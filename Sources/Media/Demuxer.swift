@@ -49,7 +49,8 @@ package final class Demuxer {
     /// Current format of each track: changes when the container announces new parameter sets.
     private var formats: [FormatDescription] = []
     private var selection: Set<Int>?
-    /// `false` for a raw stream of pictures (AVFMT_NOTIMESTAMPS).
+    /// `false` for what may be a raw stream of pictures: libavformat finds its packets with a parser, and some of its demuxers say so
+    /// (AVFMT_NOTIMESTAMPS), others only that nothing indexes the stream (AVFMT_GENERIC_INDEX).
     private let storesTimes: Bool
     /// Of a raw stream libavformat has found times by itself.
     private var isTimed = false
@@ -87,7 +88,8 @@ package final class Demuxer {
         // A program stream gives only some pictures a presentation time (ISO/IEC 13818-1 §2.7.5). Of one that others refer to it is
         // the decode time of the next such, which libavformat looks up when told to.
         if containerName == "mpeg" { context.pointee.flags |= AVFMT_FLAG_GENPTS }
-        storesTimes = (context.pointee.iformat?.pointee.flags ?? 0) & AVFMT_NOTIMESTAMPS == 0
+        let mayBeRaw = context.pointee.nb_streams == 1 ? AVFMT_NOTIMESTAMPS | AVFMT_GENERIC_INDEX : AVFMT_NOTIMESTAMPS
+        storesTimes = (context.pointee.iformat?.pointee.flags ?? 0) & mayBeRaw == 0
         // From here on a thrown error runs deinit, which closes the context.
         try discoverTracks()
         guard probe == .header || tracks.contains(where: { $0.format.isKnown }) else {

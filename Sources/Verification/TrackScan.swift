@@ -11,6 +11,8 @@ struct TrackScan {
     private(set) var discarded = 0
     private(set) var undecodable = 0
     private(set) var untimed = 0
+    /// Samples with a decode time only: when they are shown is for the decoder to tell.
+    private(set) var unshown = 0
     private(set) var syncs: [Int64] = []
     private(set) var order: DecodeOrderCheck
     /// End of the last sample; `nil` without any.
@@ -44,6 +46,7 @@ struct TrackScan {
             untimed += 1
             return
         }
+        if sample.pts == nil { unshown += 1 }
         switch track.mediaType {
         case .video:
             if !opening.isSettled { opening.add(sample) }

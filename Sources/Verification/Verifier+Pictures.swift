@@ -10,11 +10,16 @@ extension Verifier {
         _ source: TrackScan, _ output: TrackScan, shift: CommonShift, judge: inout Judge
     ) throws(Failure) {
         let joins = try joinTimes(source, output, shift: shift)
-        var likeness = try measure(source, output, shift: shift, joins: joins)
-        // A container without presentation times (H.264 with B pictures in AVI, movies without composition offsets): what the
-        // decoder tells are decode times, handed on with the wrong pictures. Their order is all there is.
-        if likeness.isDisordered, source.times.count == output.times.count {
+        let isOneForOne = source.times.count == output.times.count
+        var isByOrder = isOneForOne && source.unshown > 0
+        var likeness = try measure(source, output, shift: shift, joins: joins, pairsByOrder: isByOrder)
+        // A container without presentation times (a raw stream, H.264 with B pictures in AVI, movies without composition offsets): what
+        // the decoder tells are decode times, handed on with the wrong pictures. Their order is all there is.
+        if likeness.isDisordered, isOneForOne, !isByOrder {
+            isByOrder = true
             likeness = try measure(source, output, shift: shift, joins: joins, pairsByOrder: true)
+        }
+        if isByOrder {
             judge.note(
                 .timestamps, track: source.track.index,
                 "The source's decoder tells no rising times; pictures were compared in their order.")

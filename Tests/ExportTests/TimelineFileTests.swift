@@ -24,6 +24,11 @@ struct TimelineFileTests {
             name: "program stream.mpg", encoding: ["-c:v", "mpeg2video", "-bf", "2", "-g", "50", "-q:v", "4"],
             sound: ["-c:a", "mp2"]),
         Kind(name: "raw.m2v", encoding: ["-c:v", "mpeg2video", "-bf", "2", "-g", "50", "-q:v", "4"]),
+        Kind(name: "raw.h264", encoding: x264),
+        Kind(
+            name: "raw.hevc",
+            encoding: ["-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=error:keyint=50:bframes=3"]
+        ),
     ]
 
     @Test("Where no presentation times are stored, every picture is there once, evenly spaced", arguments: kinds)
