@@ -27,7 +27,9 @@ struct TimelineFileTests {
         Kind(name: "raw.h264", encoding: x264),
         Kind(
             name: "raw.hevc",
-            encoding: ["-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=error:keyint=50:bframes=3"]
+            encoding: [
+                "-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=error:keyint=50:bframes=3",
+            ]
         ),
     ]
 
