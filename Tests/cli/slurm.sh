@@ -111,7 +111,7 @@ done
 
 # -- A cluster without workers
 export XDG_STATE_HOME=$folder/xdg XDG_CONFIG_HOME=$folder/config
-ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=480x270:rate=25 -t 48 -c:v libx264 -preset ultrafast -g 25 clip.mp4
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=480x270:rate=25 -t 96 -c:v libx264 -preset ultrafast -g 25 clip.mp4
 settings=(--encoder-option preset=slower --segment-duration 3)
 "$weft" export clip.mp4 reference.mp4 "${settings[@]}" --quiet
 background coordinator.log "$weft" coordinator --listen tcp://127.0.0.1:0 --state "$folder/coordinator" --root "$folder"
@@ -140,11 +140,11 @@ background scale.log "${scale[@]}"
 
 # -- One is preempted in the middle
 done_segments() { [ "$("$weft" job "$job" --json | jq .segments_done)" -ge 1 ]; }
-awaits 60 "a segment is done" done_segments
+awaits 120 "a segment is done" done_segments
 urgent=$(sbatch --parsable --partition high --ntasks 1 --output /dev/null --wrap 'sleep 2')
-awaits 30 "a worker is preempted and put back into the queue" count 1 PENDING
+awaits 60 "a worker is preempted and put back into the queue" count 1 PENDING
 is_over() { "$weft" job "$job" --json | jq -e '.state == "done" or .state == "failed"' >/dev/null; }
-awaits 120 "the job ends" is_over
+awaits 300 "the job ends" is_over
 "$weft" job "$job" --json >job.json
 [ "$(jq -r .state job.json)" = "done" ] || fail "the job did not end well: $(cat job.json)"
 cmp reference.mp4 out.mp4 || fail "the output differs from that of one machine"
