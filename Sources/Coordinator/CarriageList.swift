@@ -64,9 +64,7 @@ struct CarriageList {
         if !stitch.chapters.isEmpty, container != .mpegTS {
             items.append(CarriedItem(.chapters, .copied, count: stitch.chapters.count))
         }
-        let code =
-            container.isMovie ? stitch.trackTags[stitch.videoTrack]?["timecode"] : stitch.metadata["timecode"]
-        if let code {
+        if let code = stitch.timecode {
             let hasTrack = stitch.tracks.contains { $0.format.codecTag == "tmcd" }
             let (from, to) = ("time code track", "tag")
             let (source, target) = (hasTrack ? from : to, container.isMovie ? from : to)

@@ -9,10 +9,10 @@ final class CheckProcess {
     private let output: Int32
     private var rest: [UInt8] = []
 
-    /// Why there was no answer.
-    enum End: Error {
-        /// It ended, or had to be killed.
-        case gone(String)
+    /// There was no answer: it ended, or had to be killed.
+    struct End: Error {
+        /// How, to follow "the process".
+        let words: String
     }
 
     init(executable: String) throws(Failure) {
@@ -45,13 +45,13 @@ final class CheckProcess {
     }
 
     func examine(_ request: CheckRequest) throws(End) -> CheckVerdict {
-        guard let line = try? JSONEncoder().encode(request) else { throw End.gone("could not be asked") }
+        guard let line = try? JSONEncoder().encode(request) else { throw End(words: "could not be asked") }
         try write(Array(line) + [UInt8(ascii: "\n")])
         while true {
             let answer = try nextLine(within: max(1, request.stallSeconds))
             guard !answer.isEmpty else { continue }
             guard let verdict = try? JSONDecoder().decode(CheckVerdict.self, from: Data(answer)) else {
-                throw End.gone("gave no answer that can be read")
+                throw End(words: "gave no answer that can be read")
             }
             return verdict
         }
@@ -64,7 +64,7 @@ final class CheckProcess {
                 Foundation.write(input, $0.baseAddress.map { $0 + done }, data.count - done)
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw End.gone(end()) }
+            guard count > 0 else { throw End(words: end()) }
             done += count
         }
     }
@@ -83,12 +83,12 @@ final class CheckProcess {
             guard ready > 0 else {
                 kill(pid, SIGKILL)
                 _ = end()
-                throw End.gone("hung and was killed")
+                throw End(words: "hung and was killed")
             }
             var buffer = [UInt8](repeating: 0, count: 4096)
             let count = read(output, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
-            guard count > 0, rest.count < 1 << 20 else { throw End.gone(end()) }
+            guard count > 0, rest.count < 1 << 20 else { throw End(words: end()) }
             rest += buffer[..<count]
         }
     }

@@ -31,11 +31,9 @@ struct PlannedExport: Sendable {
 
     /// What the proof looks for beside the tracks.
     var marks: PromisedMarks {
-        let tags = stitch.metadata
-        let code =
-            stitch.container.isMovie ? stitch.trackTags[stitch.videoTrack]?["timecode"] : stitch.metadata["timecode"]
-        return PromisedMarks(
-            container: stitch.container, chapters: stitch.chapters.count, timecode: code, tags: tags)
+        PromisedMarks(
+            container: stitch.container, chapters: stitch.chapters.count, timecode: stitch.timecode,
+            tags: stitch.metadata)
     }
 
     /// - Throws: exit code 1 where there are losses and none may be.

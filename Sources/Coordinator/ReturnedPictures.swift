@@ -55,7 +55,7 @@ final class ReturnedPictures {
 
     private func note(_ words: String) {
         guard trouble == nil else { return }
-        // libavcodec names itself with an address that is another each time: "[h264 @ 0x55d0] no frame!".
+        // libavcodec names itself: "[h264] no frame!".
         let named = words.hasPrefix("[") ? words.firstIndex(of: "]").map { words.index(after: $0) } : nil
         trouble = words[(named ?? words.startIndex)...].trimmingCharacters(in: .whitespaces)
     }

@@ -76,8 +76,7 @@ final class SegmentChecks: @unchecked Sendable {
         } catch {
             process = nil
             current.stop()
-            guard case .gone(let words) = error else { return CheckVerdict(finding: .unable) }
-            return CheckVerdict(finding: .doubtful, reason: "The process that decoded it \(words).")
+            return CheckVerdict(finding: .doubtful, reason: "The process that decoded it \(error.words).")
         }
     }
 

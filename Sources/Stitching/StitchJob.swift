@@ -78,6 +78,11 @@ package struct StitchJob: Sendable {
 extension StitchJob {
     package func tags(of track: Track) -> Metadata { trackTags[track.index] ?? track.metadata }
 
+    /// What the output gets: of a movie the track's, elsewhere the file's.
+    package var timecode: String? {
+        container.isMovie ? trackTags[videoTrack]?["timecode"] : metadata["timecode"]
+    }
+
     /// Length of the exported picture in seconds, for estimates only.
     var durationSeconds: Double {
         guard let first = segments.first, let last = segments.last else { return 0 }

@@ -29,6 +29,22 @@ struct WebSourceTests {
             self.media = media
             try FileManager.default.copyItem(atPath: media, toPath: server.file("film.mp4"))
         }
+
+        /// A job on one worker, in the middle of its work.
+        func job(_ settings: [String]) throws -> String {
+            try place.startCoordinator()
+            try place.startWorker("a")
+            try place.awaitWorkers(1)
+            let id = try place.submit(url, "out.mp4", settings)
+            try place.awaitSegments(id, atLeast: 1)
+            return id
+        }
+
+        /// Shorter, under the same name.
+        func swap() throws {
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: media))
+            try bytes.dropLast(70_000).write(to: URL(fileURLWithPath: server.file("film.mp4")), options: .atomic)
+        }
     }
 
     @Test("Workers read a URL themselves, and the bytes are those of the file")
@@ -69,13 +85,8 @@ struct WebSourceTests {
     func swapped() throws {
         guard let site = try Site() else { return }
         let place = site.place
-        try place.startCoordinator()
-        try place.startWorker("a")
-        try place.awaitWorkers(1)
-        let id = try place.submit(site.url, "out.mp4", Workplace.slow)
-        try place.awaitSegments(id, atLeast: 1)
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: site.media))
-        try bytes.dropLast(70_000).write(to: URL(fileURLWithPath: site.server.file("film.mp4")), options: .atomic)
+        let id = try site.job(Workplace.slow)
+        try site.swap()
         let report = try place.awaitEnd(id)
         try ChangedSourceTests.expectChange(report, place)
     }
@@ -119,8 +130,7 @@ struct WebSourceTests {
             words,
             meanwhile: {
                 try place.awaits("a segment") { place.spooledSegments > 0 }
-                try Data(contentsOf: URL(fileURLWithPath: site.media)).dropLast(70_000)
-                    .write(to: URL(fileURLWithPath: site.server.file("film.mp4")), options: .atomic)
+                try site.swap()
             })
         #expect(outcome.code == 65, "\(outcome.errors)")
         #expect(outcome.errors.contains("changed while"), "\(outcome.errors)")
@@ -132,11 +142,7 @@ struct WebSourceTests {
         guard let site = try Site() else { return }
         let place = site.place
         let reference = try Self.slowly.get()
-        try place.startCoordinator()
-        try place.startWorker("a")
-        try place.awaitWorkers(1)
-        let id = try place.submit(site.url, "out.mp4", Self.slow)
-        try place.awaitSegments(id, atLeast: 1)
+        let id = try site.job(Self.slow)
         site.server.pause()
         Thread.sleep(forTimeInterval: 4)
         site.server.pause(false)
@@ -150,11 +156,7 @@ struct WebSourceTests {
         guard let site = try Site() else { return }
         let place = site.place
         let reference = try Self.slowly.get()
-        try place.startCoordinator()
-        try place.startWorker("a")
-        try place.awaitWorkers(1)
-        let id = try place.submit(site.url, "out.mp4", Self.slow)
-        try place.awaitSegments(id, atLeast: 1)
+        let id = try site.job(Self.slow)
         site.server.stop()
         usleep(500_000)
         try site.server.start()
@@ -167,11 +169,7 @@ struct WebSourceTests {
     func gone() throws {
         guard let site = try Site() else { return }
         let place = site.place
-        try place.startCoordinator()
-        try place.startWorker("a")
-        try place.awaitWorkers(1)
-        let id = try place.submit(site.url, "out.mp4", Workplace.slow)
-        try place.awaitSegments(id, atLeast: 1)
+        let id = try site.job(Workplace.slow)
         site.server.stop()
         let report = try place.awaitEnd(id)
         #expect(report["state"] as? String == "failed")
