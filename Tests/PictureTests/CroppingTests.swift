@@ -50,7 +50,8 @@ import Testing
         ]
         guard try FFmpegProgram.run(clip) else { return }
         let export = try Export(source, into: scratch, as: "out.mp4", Self.exact)
-        #expect(export.isProved && export.warnings.isEmpty, "\(export.complaint) \(export.warnings)")
+        #expect(export.isProved, "\(export.complaint)")
+        #expect(!export.warnings.contains { $0.contains("cropping") }, "\(export.warnings)")
         #expect(try Probe(export.output)?.text("height") == "122")
         #expect(try pictureHashes(export.output, scratch: scratch) == pictureHashes(source, scratch: scratch))
     }
