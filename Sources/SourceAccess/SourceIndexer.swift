@@ -130,7 +130,7 @@ package struct SourceIndexer {
         // An index that leads to nothing is damaged.
         guard
             try readEnd(
-                demuxer, from: isMOV ? entries[max(0, entries.count - 33)] : nil, lastSync: syncs[syncs.count - 1],
+                demuxer, from: isMOV ? Self.entryBeforeEnd(entries) : nil, lastSync: syncs[syncs.count - 1],
                 into: &reading)
         else { return nil }
 
@@ -232,10 +232,16 @@ package struct SourceIndexer {
             tellsDecodeOrderOnly: collector.tellsDecodeOrderOnly)
     }
 
+    /// The entry that lies twice the 16 places before the last one shown by which pictures are reordered at most (Rec. ITU-T H.264
+    /// §A.3.1, MaxDpbFrames). An edit list may end long before the media.
+    private static func entryBeforeEnd(_ entries: [Demuxer.IndexEntry]) -> Demuxer.IndexEntry {
+        let last = entries.lastIndex { !$0.isDiscarded } ?? entries.count - 1
+        return entries[max(0, last - 32)]
+    }
+
     /// Reads the last samples for the exact end of the last picture.
     ///
-    /// - Parameter sample: where any sample can be sought, one that lies twice the 16 places back by which pictures are
-    ///   reordered at most (Rec. ITU-T H.264 §A.3.1, MaxDpbFrames).
+    /// - Parameter sample: where to begin, where any sample can be sought.
     /// - Returns: `false` where there is no sample.
     private func readEnd(
         _ demuxer: Demuxer, from sample: Demuxer.IndexEntry?, lastSync: Demuxer.IndexEntry, into reading: inout Ends
