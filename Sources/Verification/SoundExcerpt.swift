@@ -26,7 +26,9 @@ struct SoundExcerpt {
         channels = Array(repeating: [Float](repeating: 0, count: Self.limit), count: first.channels.count)
         var end = 0
         for piece in pieces where piece.channels.count == channels.count {
-            let offset = Int(((piece.time - start) * Double(Self.rate)).rounded())
+            let told = Int(((piece.time - start) * Double(Self.rate)).rounded())
+            // Times that were rounded to milliseconds would scatter the pieces: what follows, follows.
+            let offset = abs(told - end) <= Self.rate / 400 ? end : told
             for (channel, values) in piece.channels.enumerated() {
                 for (index, value) in values.enumerated() where offset + index >= 0 && offset + index < Self.limit {
                     channels[channel][offset + index] = value
