@@ -21,6 +21,7 @@ package final class SegmentDecoder {
     private var isSettled = false
     private var hasMoved = false
     private var isAtEnd = false
+    private var waiting = MendedPictures()
     /// What a decoder cannot do is damage only where it can do the rest.
     private var unsupported: MediaError?
 
@@ -78,20 +79,27 @@ package final class SegmentDecoder {
             decoder = try Self.open(format, timeBase)
         }
         do {
-            try decoder.decode(sample) { (frame) throws(MediaError) in frames.append(frame) }
+            try decoder.decode(sample.orUntimed) { (frame) throws(MediaError) in frames.append(frame) }
             if let words = decoder.complaint { ledger.complained(sample, words) }
         } catch {
             if error.reason == .unsupported { unsupported = error }
             ledger.failed(sample, error)
         }
-        return frames.compactMap(timed)
+        return ordered(frames).compactMap(timed)
+    }
+
+    private func ordered(_ frames: [Frame]) -> [Frame] {
+        guard ledger.tellsTimes else { return frames }
+        return frames.flatMap { frame in
+            waiting.add(frame, isMended: ledger.isMended(frame)) { ledger.hasTrouble && ledger.awaitsEarlier(than: $0) }
+        }
     }
 
     private func finish() -> [Frame] {
         var frames: [Frame] = []
         // What fails here has failed before, or is missed by the ledger.
         try? decoder.finish { (frame) throws(MediaError) in frames.append(frame) }
-        return frames.compactMap(timed)
+        return (ordered(frames) + waiting.finish()).compactMap(timed)
     }
 
     private func timed(_ frame: Frame) -> Frame? {
@@ -120,6 +128,7 @@ package final class SegmentDecoder {
         hasMoved = true
         ledger = PictureLedger(segment, format: format)
         decoder = try Self.open(format, timeBase)
+        waiting = MendedPictures()
         unsupported = nil
         return false
     }
