@@ -11,12 +11,15 @@ struct CommonShift {
 
     /// The shift that brings the most pictures into place, among those that the ends of both time lines suggest: a picture lost
     /// at the start must not make all the others look wrong.
-    init(picture source: TrackScan, _ output: TrackScan) throws(Failure) {
+    ///
+    /// - Parameter lead: pictures that are known to be lost at the start.
+    init(picture source: TrackScan, _ output: TrackScan, lead: Int = 0) throws(Failure) {
         clock = try CommonClock([source.track.timeBase, output.track.timeBase])
         let wanted = source.times.map { [clock] in clock.units($0, in: source.track.timeBase) }
         let found = output.times.map { [clock] in clock.units($0, in: output.track.timeBase) }
         var candidates: [Int128] = []
-        for (left, right) in [(0, 0), (1, 0), (0, 1), (2, 0), (0, 2)] where left < wanted.count && right < found.count {
+        for (left, right) in [(lead, 0), (0, 0), (1, 0), (0, 1), (2, 0), (0, 2)]
+        where left < wanted.count && right < found.count {
             candidates.append(found[right] - wanted[left])
         }
         if let last = wanted.last, let end = found.last { candidates.append(end - last) }

@@ -4,10 +4,49 @@ package struct DeclaredLosses: Sendable, Hashable {
     package var sentences: [String]
     /// Kinds of findings that are accepted altogether.
     package var kinds: Set<Finding.Kind>
+    /// Where damage of the source took pictures away, as an export's report names it.
+    package var dropped: [Dropped]
 
-    package init(sentences: [String] = [], kinds: Set<Finding.Kind> = []) {
+    /// Pictures of a track that are not in the output: seconds of its time line.
+    package struct Dropped: Sendable, Hashable {
+        package var track: Int
+        package var start: Double
+        package var end: Double
+        package var frames: Int
+
+        package init(track: Int, start: Double, end: Double, frames: Int) {
+            self.track = track
+            self.start = start
+            self.end = end
+            self.frames = frames
+        }
+    }
+
+    package init(sentences: [String] = [], kinds: Set<Finding.Kind> = [], dropped: [Dropped] = []) {
         self.sentences = sentences
         self.kinds = kinds
+        self.dropped = dropped
+    }
+
+    /// How many pictures the track has lost before its first one in the output.
+    func lead(ofTrack track: Int) -> Int {
+        let own = dropped.filter { $0.track == track }.sorted { $0.start < $1.start }
+        var end: Double?
+        var count = 0
+        for range in own where end.map({ range.start <= $0 + 0.001 }) ?? (range.start < 0.05) {
+            end = range.end
+            count += range.frames
+        }
+        return count
+    }
+
+    /// Whether damage explains every one of these missing pictures, and no fewer were named.
+    ///
+    /// - Parameter times: seconds of the output, which a container without negative times may have shifted by some milliseconds.
+    func explains(_ times: [Double], ofTrack track: Int) -> Bool {
+        let own = dropped.filter { $0.track == track }
+        guard times.count <= own.reduce(0, { $0 + $1.frames }) else { return false }
+        return times.allSatisfy { time in own.contains { time > $0.start - 0.05 && time < $0.end + 0.05 } }
     }
 
     /// Words of which one stands in a sentence that declares such a loss. Kinds that are missing here, such as pictures and their

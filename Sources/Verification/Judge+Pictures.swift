@@ -48,7 +48,15 @@ extension Judge {
             tally.examples.map { Seconds.text(clock.seconds($0)) }.joined(separator: ", ")
                 + (tally.count > tally.examples.count ? "…" : "")
         }
-        if comparison.missing.count > 0 {
+        let missing = comparison.missing
+        if missing.count > 0, missing.times.count == missing.count,
+            declared.explains(missing.times.map { clock.seconds($0) }, ofTrack: track)
+        {
+            note(
+                .missing, track: track,
+                "\(missing.count) pictures are missing, at \(places(missing)) of the output: the export's report names them as damaged."
+            )
+        } else if comparison.missing.count > 0 {
             find(
                 .missing, track: track,
                 "\(comparison.missing.count) of \(comparison.expected) pictures are missing, at \(places(comparison.missing)) of the output."

@@ -24,11 +24,14 @@ struct TimelineComparison {
     /// A number, and the first few of what was counted.
     struct Tally {
         private(set) var count = 0
-        private(set) var examples: [Int128] = []
+        /// As many as a report names.
+        var examples: ArraySlice<Int128> { times.prefix(5) }
+        /// As many as are kept.
+        private(set) var times: [Int128] = []
 
         mutating func add(_ time: Int128) {
             count += 1
-            if examples.count < 5 { examples.append(time) }
+            if times.count < 4096 { times.append(time) }
         }
     }
 

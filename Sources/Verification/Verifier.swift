@@ -40,6 +40,7 @@ package struct Verifier {
         let film = try PictureTrack.find(in: source.tracks.map(\.track), of: sourceLocation)
         if !range.isWhole { try source.limit(to: range, film: film.index) }
         var judge = Judge()
+        judge.declared = declared
         judge.readability(of: source, output)
 
         // One clock for all tracks: the film's.
@@ -50,7 +51,8 @@ package struct Verifier {
                 _ = try PictureTrack.find(in: [first.track], of: outputLocation)
                 return judge.report
             }
-            shift = try CommonShift(picture: source.tracks[film.index], first)
+            shift = try CommonShift(
+                picture: source.tracks[film.index], first, lead: declared.lead(ofTrack: film.index))
         }
         if range.isWhole, let first = films.first,
             let part = try DeducedRange(self, source: source.tracks[film.index], output: first)
@@ -114,6 +116,8 @@ package struct Verifier {
 /// Gathers what is found.
 struct Judge {
     private(set) var report = VerificationReport()
+    /// What is known to be lost.
+    var declared = DeclaredLosses()
 
     mutating func find(_ kind: Finding.Kind, track: Int = -1, _ detail: String) {
         report.findings.append(Finding(kind, track: track, detail))

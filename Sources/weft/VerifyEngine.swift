@@ -4,12 +4,13 @@ internal import Verification
 
 extension SourceEngine {
     static func verify(_ request: VerifyRequest) async throws(Failure) -> VerifyReport {
-        let declared = DeclaredLosses(
-            sentences: try request.report.map(declaredLosses) ?? [], kinds: request.allowed)
+        var declared = try request.report.map(declaredLosses) ?? DeclaredLosses()
+        declared.kinds = request.allowed
+        let known = declared
         let result = try await BlockingThread.run("verify") { () throws(Failure) in
             try Verifier(
                 source: request.source, output: request.output, full: request.full,
-                range: .init(start: request.start, end: request.end), declared: declared
+                range: .init(start: request.start, end: request.end), declared: known
             ).report()
         }
         return VerifyReport(request, result)
@@ -17,14 +18,19 @@ extension SourceEngine {
 
     private struct ExportLosses: Decodable {
         var losses: [String]
+        var damage: [JobReport.Damage]?
     }
 
     /// What an export's report lists as lost.
-    private static func declaredLosses(_ path: String) throws(Failure) -> [String] {
+    private static func declaredLosses(_ path: String) throws(Failure) -> DeclaredLosses {
         do {
-            return try JSONDecoder().decode(
-                ExportLosses.self, from: Data(contentsOf: URL(fileURLWithPath: path))
-            ).losses
+            let report = try JSONDecoder().decode(
+                ExportLosses.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+            let dropped = (report.damage ?? []).filter { $0.kind == .dropped }.map {
+                DeclaredLosses.Dropped(
+                    track: $0.track, start: $0.start.seconds, end: $0.end.seconds, frames: $0.frames)
+            }
+            return DeclaredLosses(sentences: report.losses, dropped: dropped)
         } catch {
             throw Failure(
                 .storage, "\(path) is no report of an export that can be read.",

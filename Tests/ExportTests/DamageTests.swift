@@ -61,6 +61,14 @@ struct DamageTests {
         let other = zip(one, many).enumerated().filter { $0.element.0 != $0.element.1 }.map(\.offset)
             .filter { index in !named.contains { $0.contains(index) } }
         #expect(other.isEmpty, "\(what): pictures \(other) differ in one pass, and are not named in \(report.damage)")
+        // And what is not named is what ffmpeg shows, which decodes in one pass.
+        let judge = Set(try pictures(source).compactMap { $0.split(separator: " ").last })
+        let strange = many.indices.filter { index in
+            !(many[index].split(separator: " ").last.map(judge.contains) ?? true)
+                && !named.contains { $0.contains(index) }
+        }
+        #expect(
+            strange.isEmpty, "\(what): pictures \(strange) are none of ffmpeg's, and are not named in \(report.damage)")
         let again = try JSONDecoder().decode(DamageReport.self, from: whole.output)
         let (a, b) = (report.pictures(.dropped), again.pictures(.dropped))
         #expect(a == b, "\(what): \(a) dropped in several segments, \(b) in one")
@@ -127,6 +135,31 @@ struct DamageTests {
             #expect(!FileManager.default.fileExists(atPath: place.file("no.mp4")))
         }
         #expect(try place.run(damaged, "yes.mp4", Self.exact + ["--max-damage", "\(named)"]).status == 0)
+    }
+
+    @Test("verify fails for pictures that damage took away, unless the export's report names them")
+    func verified() throws {
+        let place = try Workplace()
+        guard let source = try Self.clip("h264.mp4", in: place, length: 3) else { return }
+        let damaged = place.file("damaged.mp4")
+        // A length that leads beyond the sample.
+        try Damager(source).overwrite(.middle, with: [0x7F, 0xFF], seed: 3, to: damaged)
+        let report = place.file("report.json")
+        let outcome = try place.run(damaged, "out.mp4", Self.exact + ["--report", report])
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let dropped = try JSONDecoder().decode(DamageReport.self, from: outcome.output).pictures(.dropped)
+        try #require(dropped > 0)
+        func verify(_ options: [String]) throws -> Int32 {
+            try Program.run(Program.weft, ["verify", damaged, place.file("out.mp4")] + options).status
+        }
+        #expect(try verify([]) == 1 && verify(["--report", report]) == 0)
+        // One that names less than is missing excuses nothing.
+        var text = String(decoding: try readBytes(report), as: UTF8.self)
+        text = text.replacing(
+            "\"frames\" : \(dropped),\n      \"kind\" : \"dropped\"",
+            with: "\"frames\" : 0,\n      \"kind\" : \"dropped\"")
+        try Data(text.utf8).write(to: URL(fileURLWithPath: report))
+        #expect(try verify(["--report", report]) == 1, "\(text)")
     }
 
     @Test("A movie whose media stops early is exported as far as it goes, and what is missing is counted")
