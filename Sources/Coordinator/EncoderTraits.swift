@@ -6,6 +6,8 @@ struct EncoderTraits: Hashable, Sendable {
     var writesStaticHDR: Bool
     /// The codec's parameter sets can say "full range".
     var signalsRange: Bool
+    /// Refuses a side that ends in the middle of a chroma sample.
+    var wantsWholeChroma: Bool
 
     init(encoder: String, codec: String) {
         // libx265 wants fields as pictures of their own, and AV1 and VP9 have none.
@@ -13,5 +15,6 @@ struct EncoderTraits: Hashable, Sendable {
             .contains(encoder)
         writesStaticHDR = ["libx264", "libx265", "libsvtav1"].contains(encoder)
         signalsRange = codec != "prores"
+        wantsWholeChroma = ["libx264", "libx265"].contains(encoder)
     }
 }

@@ -346,7 +346,26 @@ package final class Demuxer {
                 "The server of \(location) gives no ranges, and it cannot be read from front to end.",
                 code: code, log: CodecLog.recentLines(of: context, since: watch.mark))
         }
+        if isOfTheFile(code) {
+            throw MediaError(
+                .asset, .invalidData, "\(location) cannot be read to its end: \(MediaError.text(of: code)).",
+                code: code,
+                log: CodecLog.recentLines(of: context, since: watch.mark))
+        }
         try check(code, .asset, "Reading \(location) failed.", context: context, since: watch.mark)
+    }
+
+    /// Demuxers give up with many codes (AVERROR_PATCHWELCOME, EINVAL, −1, even EIO). Where every byte that they asked for was there,
+    /// it is what the bytes say. On the web only libav's own codes are taken for that: a protocol fails with all others.
+    private func isOfTheFile(_ code: Int32) -> Bool {
+        guard let pb = context.pointee.pb, pb.pointee.error >= 0 || pb.pointee.error == weft_averror_eof(),
+            !watch.interrupt.isInterrupted, !watch.interrupt.isPastDeadline
+        else { return false }
+        return switch code {
+        case weft_averror(ENOMEM), weft_averror_exit(), weft_averror_eof(): false
+        case weft_averror_patch_welcome(), weft_averror_invalid_data(): true
+        default: !Self.isURL(location)
+        }
     }
 
     /// How far the container's own tables reach beyond the end of the file.

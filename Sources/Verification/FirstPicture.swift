@@ -18,6 +18,9 @@ struct FirstPicture {
     /// A picture was decoded.
     private(set) var isKnown = false
 
+    /// The pixel format holds red, green and blue.
+    var isRGB: Bool { pixelFormat.flatMap { PixelFormatTraits($0) }?.isRGB ?? false }
+
     init(_ location: String, track: Track, interrupt: InterruptFlag) throws(Failure) {
         colour = track.format.colour
         pixelFormat = track.format.pixelFormat

@@ -37,6 +37,19 @@ struct Export {
         report = (try? JSONSerialization.jsonObject(with: data) as? [String: Any]) ?? [:]
     }
 
+    /// - Returns: the exit code of `weft verify`.
+    static func verify(_ source: String, _ output: String) throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = ["verify", source, output, "--json"]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
     var isProved: Bool { exitCode == 0 && (report["proof"] as? [String: Any])?["pass"] as? Bool == true }
     var warnings: [String] { report["warnings"] as? [String] ?? [] }
     var losses: [String] { report["losses"] as? [String] ?? [] }

@@ -54,6 +54,26 @@ import Testing
     }
 
     @Test(
+        "RGB that became YUV passes verify, with the matrix and range of the conversion; YUV whose range changes does not"
+    )
+    func convertedRGB() throws {
+        let scratch = try ScratchFolder()
+        let source = scratch.file("source.mkv")
+        let clip = [
+            "-f", "lavfi", "-i", "testsrc2=s=192x128:r=25:d=1", "-pix_fmt", "gbrp", "-c:v", "libx264rgb", "-crf", "1",
+            source,
+        ]
+        guard try FFmpegProgram.run(clip) else { return }
+        let export = try Export(source, into: scratch, as: "out.mp4", Self.x264)
+        #expect(export.isProved, "\(export.complaint)")
+        #expect(try Export.verify(source, export.output) == 0)
+        let flipped = scratch.file("flipped.mp4")
+        let flip = ["-i", export.output, "-c", "copy", "-bsf:v", "h264_metadata=video_full_range_flag=1", flipped]
+        guard try FFmpegProgram.run(flip) else { return }
+        #expect(try Export.verify(export.output, flipped) == 1)
+    }
+
+    @Test(
         "A change of bit depth or chroma on the way is brought to what the first pictures have, and told; --strict refuses it"
     )
     func changes() throws {
