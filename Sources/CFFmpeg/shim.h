@@ -90,6 +90,13 @@ static inline AVRational weft_parameters_frame_rate(const AVCodecParameters *par
 static inline void weft_parameters_set_frame_rate(AVCodecParameters *parameters, AVRational rate) {}
 #endif
 
+// Cropping that a container asks for is passed on, and written, since libavcodec 61.19 (FFmpeg 7.1). AV_PKT_DATA_NB: not known.
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(61, 19, 100)
+static inline enum AVPacketSideDataType weft_frame_cropping(void) { return AV_PKT_DATA_FRAME_CROPPING; }
+#else
+static inline enum AVPacketSideDataType weft_frame_cropping(void) { return AV_PKT_DATA_NB; }
+#endif
+
 // libavformat has no public call that adds a chapter: the array is the caller's to build with libav's allocator.
 static inline AVChapter *weft_add_chapter(AVFormatContext *context, int64_t id, AVRational time_base, int64_t start,
                                           int64_t end) {

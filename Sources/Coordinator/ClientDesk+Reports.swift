@@ -165,11 +165,8 @@ extension ClientDesk {
         var notes: [String: String] = [:]
         for node in handler.scheduler.nodeStatus() {
             guard let quarantine = node.quarantines.first else { continue }
-            let seconds = max(0, (quarantine.until - handler.now).seconds)
-            let time =
-                quarantine.until == .never
-                ? "until `weft workers release \(node.node)`" : "for \(Int(seconds.rounded(.up))) s"
-            notes[node.node] = "No more \(quarantine.encoder) work \(time): \(quarantine.because.message)"
+            notes[node.node] = quarantineWords(
+                node.node, quarantine.encoder, until: quarantine.until, quarantine.because)
         }
         return notes
     }

@@ -258,14 +258,18 @@ final class ClientDesk: CoordinatorDesk {
     }
 
     private func quarantined(_ node: String, _ encoder: String, _ until: Instant, _ failure: Failure) {
-        let seconds = Int((until - handler.now).seconds.rounded())
-        let time = until == .never ? "until `weft workers release \(node)`" : "for \(seconds) s"
-        let words = "No more \(encoder) work \(time): \(failure.message)"
+        let words = quarantineWords(node, encoder, until: until, failure)
         log.note("quarantined", node: node, words)
         // The jobs that it may have worked for tell it, too.
         for (id, job) in handler.jobs where job.recipe.encoder == encoder {
             log.note("quarantined", job: id, node: node, words)
         }
+    }
+
+    func quarantineWords(_ node: String, _ encoder: String, until: Instant, _ failure: Failure) -> String {
+        let seconds = max(0, Int((until - handler.now).seconds.rounded(.up)))
+        let time = until == .never ? "until `weft workers release \(node)`" : "for \(seconds) s"
+        return "No more \(encoder) work \(time): \(failure.message)"
     }
 
     func reconnected(_ grant: Grant) {

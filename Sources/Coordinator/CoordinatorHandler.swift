@@ -98,26 +98,23 @@ final class CoordinatorHandler: EndpointHandler {
 
     // MARK: Jobs
 
-    func submit(_ job: JobRuntime, spec: JobSpec, progress: JobProgress) {
+    /// `bound` are segments that are for one node only: they are bound while the job is held, before any of it is leased.
+    func submit(_ job: JobRuntime, spec: JobSpec, progress: JobProgress, bound: [SegmentOverride] = []) {
         jobs[job.id] = job
-        handle(.jobSubmitted(spec, progress: progress))
-    }
-
-    /// The job is there, or will not be: slots that waited with their leases are answered.
-    func releaseHellos(of id: JobID) {
-        for (identity, hello) in heldHellos where hello.resume?.job == id.text { greet(hello, identity) }
-    }
-
-    /// Some segments are for one node only.
-    func submit(_ job: JobRuntime, spec: JobSpec, progress: JobProgress, bound: [SegmentOverride]) {
+        guard !bound.isEmpty else { return handle(.jobSubmitted(spec, progress: progress)) }
         var held = progress
         held.state = .paused
-        submit(job, spec: spec, progress: held)
+        handle(.jobSubmitted(spec, progress: held))
         for override in bound {
             let open = override.segments.filter { progress.finished[$0] == nil }
             handle(.jobRetried(job.id, RetryRequest(segments: open, node: override.node)))
         }
         if progress.state != .paused { handle(.jobResumed(job.id)) }
+    }
+
+    /// The job is there, or will not be: slots that waited with their leases are answered.
+    func releaseHellos(of id: JobID) {
+        for (identity, hello) in heldHellos where hello.resume?.job == id.text { greet(hello, identity) }
     }
 
     /// Tells the node's slots to leave once their leases are done.

@@ -55,6 +55,7 @@ struct ExportPlanner {
     private let fingerprint: SourceReference.Fingerprint
     private let demuxer: Demuxer
     private let video: Track
+    private let cropping: PictureCropping?
 
     /// Opens the source: what is wrong with it is said before anything else.
     init(_ order: ExportOrder, interrupt: InterruptFlag) throws(Failure) {
@@ -67,6 +68,11 @@ struct ExportPlanner {
             throw Failure(error, role: .source)
         }
         video = try PictureTrack.find(in: demuxer.tracks, of: order.source)
+        do {
+            cropping = try demuxer.cropping(ofTrack: video.index)
+        } catch {
+            throw Failure(error, role: .source)
+        }
     }
 
     /// - Parameter known: the source's index, where somebody has made it already for the same segment length.
@@ -101,7 +107,7 @@ struct ExportPlanner {
             settings.videoCodec == .copy
             ? nil : try FirstPictures(sourceReference, segment: first, interrupt: interrupt)
         let resolved = try RecipeResolver(
-            settings: settings, track: video, container: container, seconds: seconds,
+            settings: settings, track: video, cropping: cropping, container: container, seconds: seconds,
             audioBitrate: selection.expectedBitrate, pictures: pictures
         ).resolve()
         try check(resolved.codecName, fits: container)
@@ -129,6 +135,7 @@ struct ExportPlanner {
         let captions = CaptionCarriage(pictures, encoder: resolved.recipe.encoder)
         planned.losses += captions.losses
         planned.stitch.captionLoss = captions.laterLoss
+        planned.losses += try secondCroppings(selection.carried, container)
         planned.carried =
             CarriageList(
                 planned, codec: resolved.codecName, pictures: pictures, mapsTone: settings.toneMapping != nil,
@@ -136,6 +143,21 @@ struct ExportPlanner {
             ).items
         try planned.refuse(losses: planned.losses.filter { !resolved.allowedLosses.contains($0) })
         return planned
+    }
+
+    /// Picture tracks beside the film are copied.
+    private func secondCroppings(_ carried: [CarriedTrack], _ container: Container) throws(Failure) -> [String] {
+        var losses: [String] = []
+        for item in carried where !item.isEnclosure {
+            let track = demuxer.tracks[item.track]
+            guard track.mediaType == .video else { continue }
+            do {
+                losses += PictureCarriage.croppingLoss(try demuxer.cropping(ofTrack: track.index), of: track, container)
+            } catch {
+                throw Failure(error, role: .source)
+            }
+        }
+        return losses
     }
 
     private func indexer(_ settings: ExportSettings) -> SourceIndexer {
@@ -178,7 +200,8 @@ struct ExportPlanner {
         // A size asks for the exact duration, which the index tells.
         if case .size = settings.rate { settings.rate = nil }
         let resolver = RecipeResolver(
-            settings: settings, track: video, container: container, seconds: 0, audioBitrate: audioBitrate)
+            settings: settings, track: video, cropping: cropping, container: container, seconds: 0,
+            audioBitrate: audioBitrate)
         try check(try resolver.resolve().codecName, fits: container)
     }
 

@@ -171,7 +171,8 @@ struct JobRunner: Sendable {
                     + "damaged part out with --start and --end."
                 : "Nothing was written under the final name. Run the same command with --resume to go on from the finished "
                     + "segments, and report this source.",
-            retry: contradicts ? .giveUp : .retry, fault: .source, exitCode: contradicts ? .badSource : .jobFailed)
+            retry: contradicts ? .giveUp : .retry, fault: contradicts ? .source : .worker,
+            exitCode: contradicts ? .badSource : .jobFailed)
     }
 
     // MARK: Report

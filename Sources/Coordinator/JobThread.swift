@@ -246,11 +246,7 @@ final class JobThread: Sendable {
         let reports = reports
         let stored = finished.values.sorted { $0.index < $1.index }
         link.perform { handler in
-            if bound.isEmpty {
-                handler.submit(submitted, spec: spec, progress: known)
-            } else {
-                handler.submit(submitted, spec: spec, progress: known, bound: bound)
-            }
+            handler.submit(submitted, spec: spec, progress: known, bound: bound)
             handler.examineStored(id, stored)
         }
         link.perform { _ in reports.submitted() }

@@ -52,6 +52,20 @@ struct PictureCarriage {
         }
     }
 
+    // MARK: Cropping
+
+    /// A picture that is copied keeps all its pixels: the container would have to say which are not to be seen.
+    static func croppingLoss(_ cropping: PictureCropping?, of track: Track, _ container: Container) -> [String] {
+        guard let cropping else { return [] }
+        let isKept = container.holdsCropping && track.attachments.contains { $0.kind == .frameCropping }
+        return isKept
+            ? []
+            : [
+                "The cropping of track \(track.index) (\(cropping.description)) is not carried: \(container) holds none here, and the picture is copied. "
+                    + "Encoding it (without --video-codec copy) cuts it off."
+            ]
+    }
+
     // MARK: Rotation
 
     /// MP4 and QuickTime hold a display matrix; this build of libavformat writes none into the others.

@@ -2,7 +2,7 @@ internal import ClusterProtocol
 internal import Media
 
 /// The filter chain that brings the source's pictures to what was asked for, before the conversion to what an encoder takes:
-/// deinterlace, tone-map, turn, then the user's own filter.
+/// crop as the container asks, deinterlace, tone-map, turn, then the user's own filter.
 struct PictureChain: Hashable, Sendable {
     /// What decides the chain besides the settings.
     struct Source: Hashable, Sendable {
@@ -12,6 +12,7 @@ struct PictureChain: Hashable, Sendable {
         var contentLight: ContentLight?
         /// Nine numbers, ISO/IEC 14496-12 §8.3.2.
         var transform: [Int32]?
+        var cropping: PictureCropping?
     }
 
     private(set) var filter = ""
@@ -24,7 +25,7 @@ struct PictureChain: Hashable, Sendable {
     private(set) var warnings: [String] = []
 
     init(_ settings: ExportSettings, source: Source) throws(Failure) {
-        var parts: [String] = []
+        var parts = cropper(source)
         if let filter = deinterlacer(settings, source) { parts.append(filter) }
         if settings.toneMapping != nil, let filter = toneMapper(source) { parts.append(filter) }
         if settings.appliesRotation, let filter = try turner(source) { parts.append(filter) }
@@ -41,6 +42,32 @@ struct PictureChain: Hashable, Sendable {
     }
 
     // MARK: Parts
+
+    /// As a player does that honours the container. Copied, the picture would keep what nobody is meant to see.
+    private mutating func cropper(_ source: Source) -> [String] {
+        guard let cropping = source.cropping else { return [] }
+        let format = source.format
+        guard
+            let kept = cropping.rectangle(
+                width: format.width, height: format.height, pixelFormat: format.pixelFormat,
+                isInterlaced: source.scan != .progressive)
+        else {
+            warnings.append(
+                "The container's cropping (\(cropping.description)) is for pictures of \(cropping.width)×\(cropping.height) and "
+                    + "is not applied: they are \(format.width)×\(format.height).")
+            return []
+        }
+        var note =
+            "The container's cropping is applied (\(cropping.description)): "
+            + "\(format.width)×\(format.height) becomes \(kept.width)×\(kept.height)."
+        if kept != cropping.wanted {
+            note +=
+                " Exactly it would be \(cropping.wanted.width)×\(cropping.wanted.height); what shares its colour samples"
+                + (source.scan == .progressive ? "" : " or its pair of fields") + " with a wanted pixel is kept."
+        }
+        warnings.append(note)
+        return [kept.filter] + (cropping.sampleAspectRatio.map { ["setsar=sar=\($0)"] } ?? [])
+    }
 
     private mutating func deinterlacer(_ settings: ExportSettings, _ source: Source) -> String? {
         switch settings.deinterlace ?? "off" {

@@ -36,9 +36,11 @@ struct RerunRecipe: Sendable {
         if let change = base.source.changeSincePlanned() { throw change }
         let pictures = try FirstPictures(base.source, segment: base.first, interrupt: interrupt)
         let track: Track
+        let cropping: PictureCropping?
         do {
             let demuxer = try Demuxer(location: base.source.location, interrupt: interrupt)
             track = try PictureTrack.find(in: demuxer.tracks, of: base.source.location)
+            cropping = try demuxer.cropping(ofTrack: track.index)
         } catch let error as MediaError {
             throw Failure(error, role: .source)
         } catch let failure as Failure {
@@ -47,8 +49,8 @@ struct RerunRecipe: Sendable {
             throw Failure(.asset, "The source cannot be opened: \(error)")
         }
         let fresh = try RecipeResolver(
-            settings: settings, track: track, container: Container(rawValue: base.container), seconds: base.seconds,
-            audioBitrate: 0, pictures: pictures
+            settings: settings, track: track, cropping: cropping, container: Container(rawValue: base.container),
+            seconds: base.seconds, audioBitrate: 0, pictures: pictures
         ).resolve().recipe
         guard fresh.encoder == base.recipe.encoder else {
             throw Self.unfit("\(fresh.encoder) and \(base.recipe.encoder) do not go together in one track")

@@ -28,14 +28,18 @@ struct RecipeResolver {
     /// Bits a second that the sound will take.
     private let audioBitrate: Int64
     private let pictures: FirstPictures?
+    private let cropping: PictureCropping?
 
-    /// - Parameter pictures: the first ones of the export; `nil` takes the container's word for them.
+    /// - Parameters:
+    ///   - cropping: that the source's container asks for.
+    ///   - pictures: the first ones of the export; `nil` takes the container's word for them.
     init(
-        settings: ExportSettings, track: Track, container: Container, seconds: Double, audioBitrate: Int64,
-        pictures: FirstPictures? = nil
+        settings: ExportSettings, track: Track, cropping: PictureCropping?, container: Container, seconds: Double,
+        audioBitrate: Int64, pictures: FirstPictures? = nil
     ) {
         self.settings = settings
         self.track = track
+        self.cropping = cropping
         self.container = container
         self.seconds = seconds
         self.audioBitrate = audioBitrate
@@ -50,7 +54,9 @@ struct RecipeResolver {
             var resolved = ResolvedPicture(
                 recipe: recipe, codecName: track.format.codecName, reorderDepth: track.format.reorderDepth,
                 attachments: track.attachments)
-            resolved.losses = PictureCarriage.rotationLoss(track, container)
+            resolved.losses =
+                PictureCarriage.rotationLoss(track, container)
+                + PictureCarriage.croppingLoss(cropping, of: track, container)
             return resolved
         }
         guard let pictures else {
@@ -62,7 +68,7 @@ struct RecipeResolver {
             settings,
             source: PictureChain.Source(
                 format: pictures.format, scan: pictures.scan, masteringDisplay: pictures.masteringDisplay,
-                contentLight: pictures.contentLight, transform: track.transform))
+                contentLight: pictures.contentLight, transform: track.transform, cropping: cropping))
         var first: Failure?
         var tried: [String] = []
         for encoder in try encoders() {

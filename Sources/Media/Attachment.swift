@@ -21,6 +21,8 @@ public struct Attachment: Sendable, Hashable {
         public static let spherical = Kind(rawValue: "spherical")
         public static let iccProfile = Kind(rawValue: "icc-profile")
         public static let captions = Kind(rawValue: "a53-captions")
+        /// What the container has cut off before pictures are shown, four numbers of 32 bits; known since FFmpeg 7.1.
+        public static let frameCropping = Kind(rawValue: "frame-cropping")
         public static let activeFormat = Kind(rawValue: "active-format")
         public static let timecode = Kind(rawValue: "s12m-timecode")
         /// Samples to drop at the start and the end of a packet of audio (priming and padding).
@@ -82,8 +84,8 @@ extension Attachment.Kind {
         (AV_PKT_DATA_ENCRYPTION_INIT_INFO, .encryptionInitialization), (AV_PKT_DATA_ENCRYPTION_INFO, .encryption),
         (AV_PKT_DATA_REPLAYGAIN, .replayGain), (AV_PKT_DATA_AUDIO_SERVICE_TYPE, .audioService),
         (AV_PKT_DATA_CPB_PROPERTIES, .codedBuffer), (AV_PKT_DATA_MPEGTS_STREAM_ID, .transportStreamID),
-        (AV_PKT_DATA_PRFT, .producerTime),
-    ]
+        (AV_PKT_DATA_PRFT, .producerTime), (weft_frame_cropping(), .frameCropping),
+    ].filter { $0.0 != AV_PKT_DATA_NB }
     private static let unnamed = "libav-packet-"
 
     init(packet type: AVPacketSideDataType) {

@@ -43,6 +43,11 @@ public struct Container: RawRepresentable, Sendable, Hashable, CustomStringConve
 
     public var isMatroska: Bool { self == .matroska || self == .webm }
 
+    /// Whether this build of libavformat writes what is to be cut off pictures before they are shown.
+    package var holdsCropping: Bool {
+        weft_frame_cropping() != AV_PKT_DATA_NB && (isMovie || isMatroska)
+    }
+
     /// Whether this build of libavformat can put `codec` (libavcodec's name) into the container.
     public func canHold(codec: String) -> Bool {
         _ = CodecLog.installed

@@ -84,7 +84,7 @@ extension Sample {
     }
 
     /// Other bytes with the same times and attachments.
-    func withBytes(_ content: [UInt8]) throws(MediaError) -> Sample {
+    package func withBytes(_ content: [UInt8]) throws(MediaError) -> Sample {
         var result: Result<Sample, MediaError> = .success(self)
         content.withUnsafeBytes { bytes in
             result = Result { () throws(MediaError) in

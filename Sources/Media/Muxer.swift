@@ -198,7 +198,8 @@ package final class Muxer {
     /// Writes one sample now. Its bytes are referenced, not copied; its times are rounded to the track's unit.
     ///
     /// Decode times must rise within a track and presentation must not precede decoding; the caller interleaves the tracks.
-    /// - Throws: `.noSpace` when the disk is full, as soon as libavformat's buffer (32 KiB) reaches it.
+    /// - Throws: `.noSpace` when the disk is full, as soon as libavformat's buffer (32 KiB) reaches it; `.invalidData` for a sample
+    ///   whose bytes the container's form does not allow: it is not in the file, and others may follow.
     package func write(_ sample: Sample, track: Int) throws(MediaError) {
         try require(.writing, "A sample can be written only between header and end.")
         let unit = try stream(track).pointee.time_base
@@ -213,10 +214,11 @@ package final class Muxer {
         av_packet_rescale_ts(
             packet, AVRational(sample.timeBase), unit)
         try checkNegative(packet, track: track, unit: unit)
-        let code = av_write_frame(context, packet)
+        let isVoid = sample.format.codecName == "av1" && sample.withUnsafeBytes(TemporalUnit.isVoid)
+        let code = isVoid ? weft_averror_invalid_data() : av_write_frame(context, packet)
         av_packet_unref(packet)
         try check(
-            code, code == weft_averror(EINVAL) ? .timing : .storage,
+            code, code == weft_averror(EINVAL) ? .timing : code == weft_averror_invalid_data() ? .format : .storage,
             "A sample of track \(track) (pts \(sample.pts.map(String.init) ?? "none"), dts "
                 + "\(sample.dts.map(String.init) ?? "none")) could not be written to \(path).", context: context)
     }

@@ -13,9 +13,16 @@ public struct PixelFormatTraits: Sendable, Hashable {
         case other = "subsampled"
     }
 
+    package struct Subsampling: Sendable, Hashable {
+        package var width: Int
+        package var height: Int
+    }
+
     /// Bits of a sample.
     public let depth: Int
     public let chroma: Chroma
+    /// Pixels across and down that one colour sample stands for.
+    package let subsampling: Subsampling
     public let isRGB: Bool
     public let hasAlpha: Bool
     /// One of libavutil's `yuvj…` names, which mean full range.
@@ -29,6 +36,9 @@ public struct PixelFormatTraits: Sendable, Hashable {
         hasAlpha = description.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
         isFullRange = name.hasPrefix("yuvj")
         let isGrey = description.nb_components < 3
+        subsampling = Subsampling(
+            width: isGrey ? 1 : 1 << Int(description.log2_chroma_w),
+            height: isGrey ? 1 : 1 << Int(description.log2_chroma_h))
         chroma =
             switch (description.log2_chroma_w, description.log2_chroma_h) {
             case _ where isGrey: .none

@@ -19,6 +19,15 @@ public struct Rational: Sendable, Hashable, Codable, CustomStringConvertible {
         self.init(rational.num, rational.den)
     }
 
+    /// `nil` where no two numbers of 32 bits can tell it.
+    package init?(reducing numerator: Int64, _ denominator: Int64) {
+        var (over, under): (Int32, Int32) = (0, 0)
+        guard numerator > 0, denominator > 0,
+            av_reduce(&over, &under, numerator, denominator, Int64(Int32.max)) == 1, over > 0
+        else { return nil }
+        self.init(over, under)
+    }
+
     var libav: AVRational { AVRational(num: numerator, den: denominator) }
 
     /// For text shown to people; never for arithmetic on times.

@@ -71,26 +71,12 @@ package struct DynamicMetadata: Sendable, Hashable {
     private static let signature: [UInt8] = [0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04]
     private static let registeredUserData = 4
 
-    /// Rec. ITU-T H.265 §7.3.5: a list of messages, each with type and size.
     private static func hdr10Plus(in payload: UnsafeRawBufferPointer) -> [UInt8]? {
-        let rbsp = NALUnits.unescaped(payload, limit: payload.count)
-        var index = 0
-        func extended() -> Int? {
-            var value = 0
-            while index < rbsp.count {
-                let byte = rbsp[index]
-                index += 1
-                value += Int(byte)
-                if byte != 0xFF { return value }
+        var messages = SEIMessages(payload)
+        while let message = messages.next() {
+            if message.type == registeredUserData, message.payload.starts(with: signature) {
+                return Array(message.payload)
             }
-            return nil
-        }
-        // The last byte is the trailing bit.
-        while index < rbsp.count - 1 {
-            guard let type = extended(), let size = extended(), size <= rbsp.count - index else { return nil }
-            let message = rbsp[index..<(index + size)]
-            if type == registeredUserData, message.starts(with: signature) { return Array(message) }
-            index += size
         }
         return nil
     }

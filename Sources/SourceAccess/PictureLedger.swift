@@ -23,8 +23,8 @@ package struct PictureLedger {
 
     private let segment: Segment
     private var visibility = SampleVisibility()
-    /// Places in decode order of the segment's pictures that have not come out yet.
-    private var expected: [Int64: Int] = [:]
+    /// Places in decode order of the segment's pictures that have not come out yet, by time: damage gives two samples one time.
+    private var expected: [Int64: [Int]] = [:]
     /// Places in decode order of all samples by time, and of those whose pictures came out right.
     private var numbers: [Int64: Int] = [:]
     private var right: Set<Int> = []
@@ -75,6 +75,7 @@ package struct PictureLedger {
         numbers[time] = count
         if sample.isSync { keyframes.insert(count) }
         if sample.isCorrupt || sample.size == 0 { note(sample, "The container calls the sample damaged.") }
+        if let words = BrokenUnits.find(in: sample) { note(sample, words) }
         if let pts = sample.pts, pts != sample.dts { decodeOrder = nil }
         guard visibility.isShown(sample), !sample.isDiscarded else {
             if count == 1 { isFirstHidden = true }
@@ -82,7 +83,7 @@ package struct PictureLedger {
         }
         decodeOrder?.append(time)
         awaited[time, default: 0] += 1
-        if isOwned(time) { expected[time] = count }
+        if isOwned(time) { expected[time, default: []].append(count) }
     }
 
     /// The decoder refused the sample that was sent last.
@@ -117,7 +118,12 @@ package struct PictureLedger {
         let isMended = frame.isConcealed || (!marksPictures && number.map { bad.contains($0) } ?? false)
         if let number, !isMended, !bad.contains(number) { right.insert(number) }
         guard isOwned(time) else { return time }
-        if expected.removeValue(forKey: time) != nil { firstShown = min(firstShown ?? time, time) }
+        if var places = expected[time] {
+            // Of two samples with one time the first comes out first.
+            places.removeFirst()
+            expected[time] = places.isEmpty ? nil : places
+            firstShown = min(firstShown ?? time, time)
+        }
         if isMended { concealed.insert(time) }
         return time
     }
@@ -132,27 +138,48 @@ package struct PictureLedger {
     /// The picture of the first sample came out right, or is one that is not shown.
     var isEntryRight: Bool { right.contains(1) || (isFirstHidden && !bad.contains(1)) }
 
+    /// Not every picture of the segment came out.
+    package var isLacking: Bool { !expected.isEmpty }
+
     /// Nothing of the segment came out although something should have.
     var isBarren: Bool { firstShown == nil && !expected.isEmpty }
 
-    /// The segment's pictures that did not come out and why, in order of time.
+    /// The segment's pictures that did not come out and why, in order of time; one entry for each, also where two share a time.
     ///
     /// - Parameter anyRecovers: a bad sample excuses nothing from the next picture on that comes out right, keyframe or not: for the
     ///   question where good pictures begin, which what refers to nothing at all must not answer.
     package func losses(anyRecovers: Bool = false) -> [Loss] {
         let recoveries = (anyRecovers ? right : right.intersection(keyframes)).sorted()
-        return expected.compactMap { time, number in
+        return missing.compactMap { time, number in
             if let cause = late[time] ?? cause(of: number, recoveries) { return Loss(time: time, cause: cause) }
             // Before a film's first picture there may be samples that only lead to it (H.264 §D.2.8).
             if segment.index == 0, let firstShown, time < firstShown { return Loss(time: time, cause: time) }
             return nil
-        }.sorted { $0.time < $1.time }
+        }
     }
 
-    /// The segment's pictures that nothing excuses.
-    package func unexplained() -> [Int64] {
-        let excused = Set(losses().map(\.time))
-        return expected.keys.filter { !excused.contains($0) }.sorted()
+    /// The segment's pictures that did not come out and that a plain pass of the decoder does not give either; each with the bad
+    /// sample that explains it, or else its own time: some damage no decoder has words for.
+    ///
+    /// What only this ledger lacks is no damage of the source, however bad the samples around it are.
+    package func losses(confirmedBy pass: PlainPass) -> [Loss] {
+        var causes: [Int64: [Int64]] = [:]
+        for loss in losses() { causes[loss.time, default: []].append(loss.cause) }
+        // Which of the track's first samples only lead to the first picture, and which time a picture has that is given none, only
+        // the ledger knows.
+        guard pass.tellsTimes else { return losses() }
+        var confirmed: [Loss] = []
+        for (time, places) in Dictionary(grouping: missing, by: \.time) {
+            let known = causes[time] ?? []
+            for number in 0..<min(places.count, pass.lacking(at: time)) {
+                confirmed.append(Loss(time: time, cause: number < known.count ? known[number] : time))
+            }
+        }
+        return confirmed.sorted { ($0.time, $0.cause) < ($1.time, $1.cause) }
+    }
+
+    private var missing: [(time: Int64, number: Int)] {
+        expected.flatMap { time, numbers in numbers.map { (time, $0) } }.sorted { $0 < $1 }
     }
 
     private func cause(of number: Int, _ recoveries: [Int]) -> Int64? {

@@ -53,25 +53,11 @@ package enum RandomAccessPoint {
     /// recovery_frame_cnt of the first recovery point message (payload type 6) in a SEI RBSP.
     private static func recoveryFrameCount(_ payload: UnsafeRawBufferPointer) -> Int? {
         // A recovery point is a few bytes; larger messages before it are skipped by size, so a short prefix suffices.
-        let rbsp = NALUnits.unescaped(payload, limit: 4096)
-        var index = 0
-        func readExtended() -> Int? {
-            var value = 0
-            while index < rbsp.count {
-                let byte = rbsp[index]
-                index += 1
-                value += Int(byte)
-                if byte != 0xFF { return value }
-            }
-            return nil
-        }
-        while index < rbsp.count - 1 {
-            guard let type = readExtended(), let size = readExtended(), size <= rbsp.count - index else { return nil }
-            if type == 6 {
-                var bits = BitReader(rbsp[index..<(index + size)])
-                return bits.unsignedExpGolomb()
-            }
-            index += size
+        var messages = SEIMessages(payload, limit: 4096)
+        while let message = messages.next() {
+            guard message.type == 6 else { continue }
+            var bits = BitReader(message.payload)
+            return bits.unsignedExpGolomb()
         }
         return nil
     }
@@ -106,69 +92,6 @@ package enum RandomAccessPoint {
             index += 1
         }
         return .open
-    }
-}
-
-/// Walks the NAL units of one access unit, in either packaging.
-struct NALUnits {
-    private let bytes: UnsafeRawBufferPointer
-    private let lengthSize: Int?
-    private var index = 0
-
-    init(_ bytes: UnsafeRawBufferPointer, lengthSize: Int?) {
-        self.bytes = bytes
-        self.lengthSize = lengthSize
-        if lengthSize == nil { index = Self.afterStartCode(bytes, from: 0) }
-    }
-
-    mutating func next() -> UnsafeRawBufferPointer? {
-        guard let lengthSize else { return nextByStartCode() }
-        guard bytes.count - index > lengthSize else { return nil }
-        var length = 0
-        for offset in 0..<lengthSize { length = length << 8 | Int(bytes[index + offset]) }
-        let start = index + lengthSize
-        let end = min(bytes.count, start + length)
-        index = end
-        return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-    }
-
-    private mutating func nextByStartCode() -> UnsafeRawBufferPointer? {
-        guard index < bytes.count else { return nil }
-        let start = index
-        let following = Self.afterStartCode(bytes, from: start)
-        index = following
-        return UnsafeRawBufferPointer(rebasing: bytes[start..<min(bytes.count, following)])
-    }
-
-    /// Index of the byte after the next 00 00 01, or the end.
-    private static func afterStartCode(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
-        var index = start
-        while index + 2 < bytes.count {
-            if bytes[index + 2] > 1 {
-                index += 3
-            } else if bytes[index] == 0, bytes[index + 1] == 0, bytes[index + 2] == 1 {
-                return index + 3
-            } else {
-                index += 1
-            }
-        }
-        return bytes.count
-    }
-
-    /// Removes emulation prevention bytes (Rec. ITU-T H.264 §7.4.1.1).
-    static func unescaped(_ bytes: UnsafeRawBufferPointer, limit: Int) -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(min(limit, bytes.count))
-        var zeros = 0
-        for byte in bytes.prefix(limit) {
-            if zeros >= 2, byte == 3 {
-                zeros = 0
-                continue
-            }
-            zeros = byte == 0 ? zeros + 1 : 0
-            result.append(byte)
-        }
-        return result
     }
 }
 

@@ -21,25 +21,30 @@ struct DamageAccount {
     }
 
     /// - Parameters:
-    ///   - times: of the pictures concerned.
+    ///   - times: of the pictures concerned, with how many have each: damage gives two one time.
     ///   - source: of all source pictures of the segment, sorted.
     mutating func add(
-        _ kind: JobReport.Damage.Kind, _ times: Set<Int64>, among source: [Int64], of segment: Segment, detail: String
+        _ kind: JobReport.Damage.Kind, _ times: [Int64: Int], among source: [Int64], of segment: Segment, detail: String
     ) throws(Failure) {
         guard !times.isEmpty else { return }
         var index = 0
         while index < source.count {
-            guard times.contains(source[index]) else {
+            guard times[source[index]] != nil else {
                 index += 1
                 continue
             }
-            let first = index
-            while index < source.count, times.contains(source[index]) { index += 1 }
+            let start = source[index]
+            var frames = 0
+            while index < source.count, let count = times[source[index]] {
+                let time = source[index]
+                frames += count
+                while index < source.count, source[index] == time { index += 1 }
+            }
             try add(
                 JobReport.Damage(
-                    track: track, kind: kind, start: try place(source[first]),
-                    end: try place(index < source.count ? source[index] : max(segment.end, source[first] &+ 1)),
-                    frames: index - first, detail: detail))
+                    track: track, kind: kind, start: try place(start),
+                    end: try place(index < source.count ? source[index] : max(segment.end, start &+ 1)),
+                    frames: frames, detail: detail))
         }
     }
 

@@ -233,6 +233,9 @@ final class SourceFeed {
     /// A cover picture; there from the opening on.
     func cover(ofTrack index: Int) -> Sample? { demuxer.attachedPicture(ofTrack: index) }
 
+    /// The lane's samples are the source's own.
+    func isCopy(lane: Int) -> Bool { lanes[lane].transcoder == nil && lanes[lane].text == nil }
+
     private func isCopied(_ track: Int) -> Bool { laneOfTrack[track].map { lanes[$0].transcoder == nil } ?? false }
 
     /// Where sound that was encoded again is silent because its packets are damaged.

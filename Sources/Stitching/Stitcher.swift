@@ -116,6 +116,8 @@ private final class StitchPass {
     private var lanes: [Int] = []
     /// What is written of each lane.
     private var written: [CarriedTally.Extent] = []
+    /// Lanes of which damaged samples were left out.
+    private var refused: Set<Int> = []
     /// Priming of the tracks that start late, by number in the file.
     private var lateTracks: [Int: Int64] = [:]
     private var result = StitchResult()
@@ -190,8 +192,15 @@ private final class StitchPass {
 
     private func compare(_ spooled: any SegmentContent, with all: [Int64], _ segment: Segment) throws(Failure) {
         let returned = spooled.shownTimes.sorted()
-        let dropped = job.copiesPicture ? [] : try droppedPictures(spooled, returned, all, segment)
-        let source = dropped.isEmpty ? all : all.filter { !dropped.contains($0) }
+        var dropped = job.copiesPicture ? [:] : try droppedPictures(spooled, returned, all, segment)
+        let source =
+            dropped.isEmpty
+            ? all
+            : all.filter { time in
+                guard let count = dropped[time], count > 0 else { return true }
+                dropped[time] = count - 1
+                return false
+            }
         result.dropped += all.count - source.count
         result.sourceFrames += source.count
         // A slot moves a picture that shares its time; copied ones are moved on their way into the file.
@@ -215,36 +224,44 @@ private final class StitchPass {
         }
     }
 
-    /// Pictures of the segment that damage took away: missing here, and missing where the source is decoded once more.
+    /// Pictures of the segment that damage took away: missing here, and missing where the source is decoded once more. How many of each
+    /// time.
     private func droppedPictures(
         _ spooled: any SegmentContent, _ returned: [Int64], _ source: [Int64], _ segment: Segment
-    ) throws(Failure) -> Set<Int64> {
+    ) throws(Failure) -> [Int64: Int] {
         let shown = Set(returned)
-        let known = Set(source)
         var claim = spooled.damage
-        var dropped: Set<Int64> = []
-        if source.contains(where: { !shown.contains($0) }), let witness {
+        var dropped: [Int64: Int] = [:]
+        if returned.count < source.count || source.contains(where: { !shown.contains($0) }), let witness {
             let seen = try witness.examine(segment)
-            dropped = Set(seen.dropped.map(\.time)).intersection(known).subtracting(shown)
-            if seen.dropped.isEmpty != claim.dropped.isEmpty
-                || claim.dropped.contains(where: { shown.contains($0.time) })
+            var left: [Int64: Int] = [:]
+            for time in source { left[time, default: 0] += 1 }
+            for time in shown { left[time, default: 0] -= 1 }
+            if !claim.dropped.isEmpty,
+                seen.dropped.isEmpty || claim.dropped.contains(where: { (left[$0.time] ?? 1) <= 0 })
             {
                 result.warnings.append(
                     "Segment \(segment.index): the worker's account of damaged pictures is not what the source shows here."
                 )
             }
-            if claim.dropped.isEmpty { claim = seen }
-            let causes = Set(seen.dropped.filter { dropped.contains($0.time) }.map(\.cause)).sorted()
-            for cause in causes {
-                let times = Set(seen.dropped.filter { $0.cause == cause && dropped.contains($0.time) }.map(\.time))
+            let losses = seen.dropped.filter { loss in
+                guard let count = left[loss.time], count > 0 else { return false }
+                left[loss.time] = count - 1
+                return true
+            }
+            if claim.concealed.isEmpty { claim.concealed = seen.concealed }
+            for loss in losses { dropped[loss.time, default: 0] += 1 }
+            for (cause, times) in Dictionary(grouping: losses, by: \.cause).sorted(by: { $0.key < $1.key }) {
                 try account.add(
-                    .dropped, times, among: source, of: segment,
-                    detail: "no picture comes out of the damaged sample at \(place(cause)) s, or of those that need it")
+                    .dropped, Dictionary(times.map { ($0.time, 1) }, uniquingKeysWith: +), among: source, of: segment,
+                    detail: times.allSatisfy { $0.time == cause }
+                        ? "no picture comes out of the damaged sample"
+                        : "no picture comes out of the damaged sample at \(place(cause)) s, or of those that need it")
             }
         }
         let concealed = Set(claim.concealed).intersection(shown)
         try account.add(
-            .concealed, concealed, among: source, of: segment,
+            .concealed, Dictionary(uniqueKeysWithValues: concealed.map { ($0, 1) }), among: source, of: segment,
             detail: "the decoder made parts of them up; pictures up to the next keyframe may show it, too")
         return dropped
     }
@@ -367,7 +384,7 @@ private final class StitchPass {
     private func write(
         _ spooled: any SegmentContent, _ segment: Segment, mixing: FormatMixing
     ) throws(Failure) {
-        guard let muxer, let format = video.format else { return }
+        guard muxer != nil, let format = video.format else { return }
         try check(spooled.format, of: segment, follows: format, mixing)
         do {
             guard let placed = try times?.place(spooled.presentationTimes, until: segment.end) else { return }
@@ -381,10 +398,13 @@ private final class StitchPass {
                     duration: placed.durations[index], timeBase: video.timeBase)
                 // At each segment, so that going back to the first ones' sets works, too.
                 let carried = attempt.mixesFormats && index == 0 ? try sample.carryingParameterSets() : sample
+                guard try write(carried, to: video.track, of: feed.picture, isCopy: job.copiesPicture) else {
+                    takeOut(spooled.presentationTimes[index])
+                    continue
+                }
                 carried.withUnsafeBytes { hash.update($0) }
-                try muxer.write(carried, track: video.track)
             }
-            result.frames += spooled.shownTimes.count
+            result.frames += result.segmentTimes.last?.count ?? 0
         } catch let error as MediaError {
             throw Failure(error, role: .output)
         } catch let failure as Failure {
@@ -427,7 +447,7 @@ private final class StitchPass {
     /// - Parameter sparseLimit: of subtitles and data. libavformat ends a movie's cue as soon as another track has passed its end, and
     ///   the one that follows it must be there by then.
     private func writeCarried(before limit: Int64, sparseBefore sparseLimit: Int64 = .max) throws(Failure) {
-        guard let muxer else { return }
+        guard muxer != nil else { return }
         if limit != .max {
             let source = max(limit, sparseLimit) &+ job.origin.nanoseconds &- result.shift.nanoseconds
             try feed.readAhead(toNanoseconds: source)
@@ -446,13 +466,47 @@ private final class StitchPass {
             }
             guard let best, let sample = try feed.pop(lane: best.lane) else { return }
             if written[best.lane].count == 0 { noteStart(of: sample, track: lanes[best.lane]) }
-            tally(sample, lane: best.lane)
             do {
-                try muxer.write(try shifted(sample), track: lanes[best.lane])
-            } catch {
+                let isWritten = try write(
+                    try shifted(sample), to: lanes[best.lane], of: feed.track(ofLane: best.lane),
+                    isCopy: feed.isCopy(lane: best.lane))
+                if isWritten { tally(sample, lane: best.lane) } else { refused.insert(best.lane) }
+            } catch let error as MediaError {
                 throw Failure(error, role: .output)
+            } catch let failure as Failure {
+                throw failure
+            } catch {
+                throw Failure(.timing, "A time of track \(best.lane) does not fit \(job.container): \(error).")
             }
         }
+    }
+
+    /// A copied sample that is damaged so that the container cannot hold it is left out and named; the rest goes on.
+    /// - Returns: `false` where it was left out.
+    private func write(_ sample: Sample, to track: Int, of source: Track, isCopy: Bool) throws -> Bool {
+        do {
+            try muxer?.write(sample, track: track)
+            return true
+        } catch {
+            guard isCopy, error.reason == .invalidData, let pts = sample.pts ?? sample.dts else { throw error }
+            let start = try MediaTime(ticks: pts, in: sample.timeBase).subtracting(result.shift)
+            let length = try MediaTime(ticks: max(1, sample.duration), in: sample.timeBase)
+            try account.add(
+                JobReport.Damage(
+                    track: source.index, kind: .dropped, start: start, end: try start.adding(length), frames: 1,
+                    detail: "damaged so that \(job.container) cannot hold it; left out"))
+            return false
+        }
+    }
+
+    /// A picture that is copied cannot be in the output.
+    private func takeOut(_ time: Int64) {
+        guard let last = result.segmentTimes.indices.last,
+            let index = result.segmentTimes[last].firstIndex(of: time)
+        else { return }
+        result.segmentTimes[last].remove(at: index)
+        result.sourceFrames -= 1
+        result.dropped += 1
     }
 
     private func tally(_ sample: Sample, lane: Int) {
@@ -526,6 +580,7 @@ private final class StitchPass {
         result.carried = lanes.indices.map { lane in
             var tally = feed.tally(ofLane: lane)
             tally.written = written[lane]
+            if refused.contains(lane) { tally.hasKnownGaps = true }
             return tally
         }
         result.warnings += feed.textWarnings + feed.soundWarnings

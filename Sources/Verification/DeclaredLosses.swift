@@ -13,7 +13,8 @@ package struct DeclaredLosses: Sendable, Hashable {
     /// Words of which one stands in a sentence that declares such a loss. Kinds that are missing here, such as pictures and their
     /// times, can be accepted by kind, never by a sentence.
     private static let words: [Finding.Kind: [String]] = [
-        .rotation: ["rotat", "turn", "mirror", "orient"], .hdr: ["hdr", "dolby", "mastering", "light level"],
+        .cropping: ["crop"], .rotation: ["rotat", "turn", "mirror", "orient"],
+        .hdr: ["hdr", "dolby", "mastering", "light level"],
         .chapters: ["chapter"], .tags: ["tag"], .language: ["language"], .timecode: ["timecode", "time code"],
         .colour: ["colour", "range", "primaries", "transfer", "matrix"], .aspect: ["aspect", "pixel"],
         .captions: ["subtitle", "caption", "style"], .disposition: ["disposition", "mark"],

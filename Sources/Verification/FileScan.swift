@@ -12,6 +12,8 @@ struct FileScan {
     let metadata: Metadata
     private(set) var chapters: [Chapter]
     private(set) var tracks: [TrackScan]
+    /// What the container has cut off pictures, by track.
+    private(set) var croppings: [Int: PictureCropping] = [:]
     /// How far the samples of one time lie from each other in the file.
     private(set) var interleaving = InterleavingCheck()
     /// What stopped or disturbed reading.
@@ -43,6 +45,9 @@ struct FileScan {
                 interleaving.add(sample, type: tracks[sample.track].track.mediaType)
             }
             for index in tracks.indices { tracks[index].finish() }
+            for scan in tracks(of: .video) {
+                croppings[scan.track.index] = try demuxer.cropping(ofTrack: scan.track.index)
+            }
         } catch {
             throw Failure(error, role: .source)
         }

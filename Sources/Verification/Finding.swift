@@ -50,6 +50,8 @@ package struct Finding: Hashable, Sendable, Codable {
         case disposition
         case colour
         case rotation
+        /// Edges are seen that the source's container cuts off.
+        case cropping
         case aspect
         case hdr
         case size

@@ -92,14 +92,14 @@ extension Judge {
 
     // MARK: Shape
 
-    mutating func pictureShape(_ source: Track, _ output: Track) {
+    mutating func pictureShape(_ source: Track, _ output: Track, seen: ShownPicture, _ shown: ShownPicture) {
         let isTurned = source.rotation != output.rotation
         let swapsSides = (source.rotation / 90).rounded().truncatingRemainder(dividingBy: 2) != 0
         let turnedIn = source.rotation != 0 && output.rotation == 0
         let looksTurned =
             turnedIn
             && (!swapsSides
-                || (source.format.width > source.format.height) != (output.format.width > output.format.height))
+                || (seen.width > seen.height) != (shown.width > shown.height))
         if isTurned {
             let text =
                 "The picture is to be turned by \(Int(source.rotation))° in the source and by \(Int(output.rotation))° in the output"
@@ -113,13 +113,19 @@ extension Judge {
         {
             find(.rotation, track: source.index, "The picture is mirrored in one of source and output.")
         }
-        if (source.format.width, source.format.height) != (output.format.width, output.format.height) {
+        if seen.isWhole(in: shown) {
+            return find(
+                .cropping, track: source.index,
+                "The source's container shows \(seen.width)×\(seen.height) of the picture, the output all "
+                    + "\(shown.width)×\(shown.height).")
+        }
+        if (seen.width, seen.height) != (shown.width, shown.height) {
             note(
                 .size, track: source.index,
-                "The pictures are \(source.format.width)×\(source.format.height) in the source and "
-                    + "\(output.format.width)×\(output.format.height) in the output.")
+                "The pictures are \(seen.width)×\(seen.height) in the source and \(shown.width)×\(shown.height) in the output."
+            )
         }
-        let (wanted, found) = (source.displayAspect, output.displayAspect)
+        let (wanted, found) = (seen.aspect, shown.aspect)
         if !(isTurned && looksTurned), wanted > 0, found > 0, abs(wanted / found - 1) > 0.01 {
             find(
                 .aspect, track: source.index,
@@ -220,12 +226,6 @@ extension MasteringDisplay {
 }
 
 extension Track {
-    /// Width over height as shown, before the rotation; 0 where unknown.
-    fileprivate var displayAspect: Double {
-        guard format.width > 0, format.height > 0 else { return 0 }
-        return Double(format.width) / Double(format.height) * (sampleAspectRatio?.approximation ?? 1)
-    }
-
     /// The matrix's determinant is negative.
     fileprivate var isMirrored: Bool {
         guard let m = transform else { return false }

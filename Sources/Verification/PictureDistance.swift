@@ -8,15 +8,20 @@ final class PictureDistance {
     /// Stands for equal pictures, decibels.
     static let equal = 100.0
 
-    /// Turns the source's pixels as the output's were turned.
-    private let turn: String
+    /// Filters that come first.
+    private let filters: [Side: String]
     private var converters: [Side: FilterGraph] = [:]
     private var comparison: PictureComparison?
     private var neighbours: PictureComparison?
     private enum Side { case source, output }
 
-    /// - Parameter turn: filters that turn the source's pixels; empty where both files store them alike.
-    init(turn: String = "") { self.turn = turn }
+    /// - Parameters:
+    ///   - source: filters that cut and turn the source's pixels as the output's were; empty where both files store them alike.
+    ///   - output: filters that cut off what the output does not show.
+    init(source: [String] = [], output: [String] = []) {
+        func chain(_ filters: [String]) -> String { filters.filter { !$0.isEmpty }.joined(separator: ",") }
+        filters = [.source: chain(source), .output: chain(output)]
+    }
 
     /// - Returns: `nil` for pictures that cannot be measured.
     func likeness(_ source: Frame, _ output: Frame) throws(MediaError) -> PictureComparison.Likeness? {
@@ -52,14 +57,14 @@ final class PictureDistance {
     private func converted(
         _ frame: Frame, _ side: Side, _ width: Int, _ height: Int, _ layout: String
     ) throws(MediaError) -> Frame? {
-        let turn = side == .source ? turn : ""
-        if turn.isEmpty, frame.width == width, frame.height == height, frame.pixelFormat == layout { return frame }
+        let first = filters[side] ?? ""
+        if first.isEmpty, frame.width == width, frame.height == height, frame.pixelFormat == layout { return frame }
         if let graph = converters[side], !graph.accepts(frame) { converters[side] = nil }
         let graph: FilterGraph
         if let made = converters[side] {
             graph = made
         } else {
-            let filters = [turn, "scale=\(width):\(height):flags=bicubic"].filter { !$0.isEmpty }
+            let filters = [first, "scale=\(width):\(height):flags=bicubic"].filter { !$0.isEmpty }
             graph = try FilterGraph(
                 description: filters.joined(separator: ","), input: frame.format, outputPixelFormat: layout)
             converters[side] = graph

@@ -7,17 +7,17 @@ internal import SourceAccess
 /// The pictures themselves: both films are decoded side by side.
 extension Verifier {
     func comparePictures(
-        _ source: TrackScan, _ output: TrackScan, shift: CommonShift, judge: inout Judge
+        _ source: TrackScan, _ output: TrackScan, shift: CommonShift, trims: Trims, judge: inout Judge
     ) throws(Failure) {
         let joins = try joinTimes(source, output, shift: shift)
         let isOneForOne = source.times.count == output.times.count
         var isByOrder = isOneForOne && source.unshown > 0
-        var likeness = try measure(source, output, shift: shift, joins: joins, pairsByOrder: isByOrder)
+        var likeness = try measure(source, output, shift: shift, joins: joins, trims: trims, pairsByOrder: isByOrder)
         // A container without presentation times (a raw stream, H.264 with B pictures in AVI, movies without composition offsets): what
         // the decoder tells are decode times, handed on with the wrong pictures. Their order is all there is.
         if likeness.isDisordered, isOneForOne, !isByOrder {
             isByOrder = true
-            likeness = try measure(source, output, shift: shift, joins: joins, pairsByOrder: true)
+            likeness = try measure(source, output, shift: shift, joins: joins, trims: trims, pairsByOrder: true)
         }
         if isByOrder {
             judge.note(
@@ -49,6 +49,24 @@ extension Verifier {
         for seam in search.findings { judge.find(seam.kind, track: track, seam.detail) }
     }
 
+    /// Filters that cut off what the containers do not show.
+    struct Trims {
+        var source = ""
+        var output = ""
+    }
+
+    func trims(_ source: FileScan, _ film: Int, _ output: FileScan, _ match: TrackScan) throws(Failure) -> Trims {
+        func shown(_ file: FileScan, _ track: Track) throws(Failure) -> ShownPicture {
+            let first = try FirstPicture(file.location, track: track, interrupt: interrupt)
+            return ShownPicture(track, file.croppings[track.index], first)
+        }
+        guard !source.croppings.isEmpty || !output.croppings.isEmpty else { return Trims() }
+        let seen = try shown(source, source.tracks[film].track)
+        let found = try shown(output, match.track)
+        // Where the output shows the whole picture, that is what there is to compare.
+        return seen.isWhole(in: found) ? Trims() : Trims(source: seen.filter, output: found.filter)
+    }
+
     private struct Likeness {
         var marks: [VerificationReport.Mark] = []
         /// By index of a mark at a join: how like the source's picture is to the one before it.
@@ -73,7 +91,8 @@ extension Verifier {
     }
 
     private func measure(
-        _ source: TrackScan, _ output: TrackScan, shift: CommonShift, joins: [Double], pairsByOrder: Bool = false
+        _ source: TrackScan, _ output: TrackScan, shift: CommonShift, joins: [Double], trims: Trims,
+        pairsByOrder: Bool
     ) throws(Failure) -> Likeness {
         let left = try PictureReader(
             location: sourceLocation, track: source.track.index, threads: 2, interrupt: interrupt)
@@ -81,7 +100,8 @@ extension Verifier {
             location: outputLocation, track: output.track.index, threads: 2, interrupt: interrupt)
         let clock = shift.clock
         let tolerance = max(clock.tolerance(source.track.timeBase, output.track.timeBase), clock.rate / 1000)
-        let distance = PictureDistance(turn: Self.turn(source.track, output.track))
+        let distance = PictureDistance(
+            source: [trims.source, Self.turn(source.track, output.track)], output: [trims.output])
         var likeness = Likeness()
         var wanted = try left.next()
         var found = try right.next()

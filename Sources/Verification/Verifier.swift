@@ -70,7 +70,8 @@ package struct Verifier {
         judge.tags(source, output)
         judge.structure(of: outputLocation, output)
         if isFull, let shift, let match = films.first {
-            try comparePictures(source.tracks[film.index], match, shift: shift, judge: &judge)
+            let trims = try trims(source, film.index, output, match)
+            try comparePictures(source.tracks[film.index], match, shift: shift, trims: trims, judge: &judge)
         }
         var report = judge.report
         report.accept(declared)
@@ -84,10 +85,13 @@ package struct Verifier {
         for (index, track) in source.tracks(of: .video).enumerated() {
             guard let match = judge.match(track, films, index), let shift else { continue }
             try judge.pictureTimes(track, match, shift: shift, isFirst: index == 0)
-            judge.pictureShape(track.track, match.track)
-            try judge.pictureContent(
-                FirstPicture(sourceLocation, track: track.track, interrupt: interrupt),
-                FirstPicture(outputLocation, track: match.track, interrupt: interrupt), of: track.track, match.track)
+            let first = try FirstPicture(sourceLocation, track: track.track, interrupt: interrupt)
+            let other = try FirstPicture(outputLocation, track: match.track, interrupt: interrupt)
+            judge.pictureShape(
+                track.track, match.track,
+                seen: ShownPicture(track.track, source.croppings[track.track.index], first),
+                ShownPicture(match.track, output.croppings[match.track.index], other))
+            judge.pictureContent(first, other, of: track.track, match.track)
         }
     }
 

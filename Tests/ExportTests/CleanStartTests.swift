@@ -68,6 +68,12 @@ struct CleanStartTests {
         Kind(
             name: "intra only, DNxHR.mov",
             encoding: "-vf scale=256:144 -pix_fmt yuv422p -c:v dnxhd -profile:v dnxhr_sq"),
+        Kind(
+            name: "every picture marked as a keyframe, H.264.mp4",
+            encoding: "-c:v libx264 -preset ultrafast -bf 2 -g 35", edit: markAll),
+        Kind(
+            name: "every picture marked as a keyframe, VP9.mp4",
+            encoding: vp9.replacingOccurrences(of: "-g 50", with: "-g 35"), edit: markAll),
     ]
 
     private static let mpeg2 = "-c:v mpeg2video -bf 2 -g 12 -q:v 3"
@@ -94,6 +100,11 @@ struct CleanStartTests {
         for (number, place) in starts([0xB8], in: data).enumerated() where number % 3 == 2 { data[place + 4] |= 0x20 }
     }
 
+    /// Without the table of sync samples every sample is one (ISO/IEC 14496-12 §8.6.2.1).
+    @Sendable private static func markAll(_ data: inout Data) {
+        if let table = data.range(of: Data("stss".utf8)) { data.replaceSubrange(table, with: Data("free".utf8)) }
+    }
+
     /// Takes the first seventh off, by packets of the transport stream.
     @Sendable private static func cutOff(_ data: inout Data) { data.removeFirst(data.count / 188 / 7 * 188) }
 
@@ -111,7 +122,7 @@ struct CleanStartTests {
 
     private static func make(_ kind: Kind, in place: Workplace) throws -> String? {
         let path = place.file(kind.name)
-        let isDirect = kind.edit == nil && kind.copy == nil
+        let isDirect = kind.copy == nil
         let first = isDirect ? path : place.file(kind.edit == nil && !kind.name.hasSuffix(".ts") ? "raw.mkv" : "raw.ts")
         let input = ["-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=7", "-pix_fmt", "yuv420p"]
         guard try FFmpegProgram.run(input + kind.encoding.split(separator: " ").map(String.init) + [first]) else {

@@ -37,17 +37,22 @@ struct Export {
         report = (try? JSONSerialization.jsonObject(with: data) as? [String: Any]) ?? [:]
     }
 
-    /// - Returns: the exit code of `weft verify`.
-    static func verify(_ source: String, _ output: String) throws -> Int32 {
+    /// What `weft verify --full` finds between two files, by kind.
+    static func findings(_ source: String, _ output: String) throws -> [String] {
         let process = Process()
+        let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = ["verify", source, output, "--json"]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
+        process.arguments = ["verify", source, output, "--full", "--json"]
+        process.standardOutput = pipe
         process.standardInput = FileHandle.nullDevice
         try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        return process.terminationStatus
+        let document = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        let findings = document?["findings"] as? [[String: Any]]
+        let kinds = findings?.compactMap { $0["kind"] as? String } ?? ["no answer"]
+        return process.terminationStatus == (kinds.isEmpty ? 0 : 1)
+            ? kinds : kinds + ["exit \(process.terminationStatus)"]
     }
 
     var isProved: Bool { exitCode == 0 && (report["proof"] as? [String: Any])?["pass"] as? Bool == true }

@@ -1,0 +1,59 @@
+/// Puts a clean aperture box into a movie's first sample entry, as cameras and Final Cut write it.
+package struct CleanApertureBox {
+    /// Numerator and denominator each.
+    package var width: (UInt32, UInt32)
+    package var height: (UInt32, UInt32)
+    package var across: (Int32, UInt32)
+    package var down: (Int32, UInt32)
+
+    package init(
+        width: (UInt32, UInt32), height: (UInt32, UInt32), across: (Int32, UInt32) = (0, 1),
+        down: (Int32, UInt32) = (0, 1)
+    ) {
+        (self.width, self.height, self.across, self.down) = (width, height, across, down)
+    }
+
+    package var bytes: [UInt8] {
+        let numbers = [
+            40, 0x636C_6170, width.0, width.1, height.0, height.1, UInt32(bitPattern: across.0), across.1,
+            UInt32(bitPattern: down.0), down.1,
+        ]
+        return numbers.flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
+    }
+
+    /// - Parameter movie: whose index comes behind its media, so that no sample moves.
+    /// - Returns: `nil` for anything else.
+    package func inserted(into movie: [UInt8]) -> [UInt8]? {
+        var result = movie
+        var place = 0..<movie.count
+        var sizes: [Int] = []
+        for type in ["moov", "trak", "mdia", "minf", "stbl", "stsd"] {
+            guard let box = Self.box(type, in: place, of: movie) else { return nil }
+            sizes.append(box.lowerBound)
+            place = (box.lowerBound + 8)..<box.upperBound
+        }
+        let entry = place.lowerBound + 8
+        sizes.append(entry)
+        for offset in sizes {
+            let size = Self.number(movie, offset) + 40
+            for index in 0..<4 { result[offset + index] = UInt8(truncatingIfNeeded: size >> (24 - 8 * index)) }
+        }
+        result.insert(contentsOf: bytes, at: entry + Self.number(movie, entry))
+        return result
+    }
+
+    private static func number(_ bytes: [UInt8], _ offset: Int) -> Int {
+        bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    private static func box(_ type: String, in range: Range<Int>, of bytes: [UInt8]) -> Range<Int>? {
+        var offset = range.lowerBound
+        while offset + 8 <= range.upperBound {
+            let size = number(bytes, offset)
+            guard size >= 8, offset + size <= range.upperBound else { return nil }
+            if String(decoding: bytes[offset + 4..<offset + 8], as: UTF8.self) == type { return offset..<offset + size }
+            offset += size
+        }
+        return nil
+    }
+}
