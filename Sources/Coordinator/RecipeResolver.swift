@@ -159,9 +159,10 @@ struct RecipeResolver {
             codec: encoder.codecName, allowed: settings.allowedLosses)
         do {
             let filtered = try FilteredPictures.make(pictures, chain, patience: settings.stallSeconds)
-            let target = Self.pixelFormat(of: encoder, nearest: filtered.format.pixelFormat)
             let traits = EncoderTraits(encoder: encoder.name, codec: encoder.codecName)
-            try checkSize(filtered.format, target, traits, encoder.name)
+            let target = try traits.pixelFormat(
+                Self.pixelFormat(of: encoder, nearest: filtered.format.pixelFormat), holding: filtered.format,
+                among: encoder.pixelFormats)
             let conversion = PixelConversion(
                 from: filtered.format, colour: filtered.colour, to: target, encoder: encoder.name,
                 signalsRange: traits.signalsRange)
@@ -196,28 +197,6 @@ struct RecipeResolver {
         } catch {
             throw Failure(.encoder, "\(encoder.name) cannot be set up: \(error)", fault: .settings, exitCode: .usage)
         }
-    }
-
-    /// An encoder that counts chroma samples in whole pictures cannot take half of one.
-    private func checkSize(
-        _ format: FrameFormat, _ pixelFormat: String, _ traits: EncoderTraits, _ encoder: String
-    ) throws(Failure) {
-        guard traits.wantsWholeChroma, let chroma = PixelFormatTraits(pixelFormat)?.chroma else { return }
-        let (isWide, isTall) = (format.width % 2 == 0, format.height % 2 == 0)
-        let fits =
-            switch chroma {
-            case .quarter: isWide && isTall
-            case .half: isWide
-            default: true
-            }
-        guard !fits else { return }
-        throw Failure(
-            .encoder,
-            "\(encoder) codes \(chroma.rawValue) pictures only with even sides; those of the source are "
-                + "\(format.width)×\(format.height).",
-            advice:
-                "Add --filter pad=ceil(iw/2)*2:ceil(ih/2)*2 (a black edge), or --filter format=yuv444p (as it is, for fewer "
-                + "players), or choose --video-codec vp9.", fault: .settings, exitCode: .usage)
     }
 
     private func recipe(

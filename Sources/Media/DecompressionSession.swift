@@ -100,6 +100,9 @@ public final class DecompressionSession {
         context.pointee.thread_count = threads
         context.pointee.pkt_timebase = AVRational(timeBase)
         if format.mediaType == .video { context.pointee.get_buffer2 = NeutralBuffers.allocate }
+        // What the stream itself hides on the left or above is else only cut off as far as the processor likes its addresses (Theora
+        // §4.4.3 picture region, H.264 §7.4.2.1.1 frame_crop_left_offset).
+        if format.mediaType == .video { context.pointee.flags |= AV_CODEC_FLAG_UNALIGNED }
         // With less, pictures that come later than the decoder expected would be dropped as out of order.
         context.pointee.has_b_frames = max(context.pointee.has_b_frames, Int32(clamping: format.reorderDepth))
         // H.264 streams need not say how far they reorder (§E.2.1 bitstream_restriction_flag). libavcodec then guesses low and

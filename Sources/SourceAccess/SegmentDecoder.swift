@@ -16,6 +16,7 @@ package final class SegmentDecoder {
     private let format: FormatDescription
     private let timeBase: TimeBase
     private var decoder: DecompressionSession
+    private var order = OutputOrder()
     /// Entries that are still to be tried, the next one last.
     private var entries: [Keyframe]
     private var isSettled = false
@@ -74,24 +75,27 @@ package final class SegmentDecoder {
         ledger.sent(sample)
         if ledger.dropsWaiting {
             // Every picture that can be decoded is a frame of the film, also those that a sequence leaves waiting at its end.
-            try? decoder.finish { (frame) throws(MediaError) in frames.append(frame) }
+            frames = finish()
             decoder = try Self.open(format, timeBase)
         }
+        order.sent(sample)
+        var shown: [Frame] = []
         do {
-            try decoder.decode(sample) { (frame) throws(MediaError) in frames.append(frame) }
+            try decoder.decode(sample) { (frame) throws(MediaError) in shown.append(frame) }
             if let words = decoder.complaint { ledger.complained(sample, words) }
         } catch {
             if error.reason == .unsupported { unsupported = error }
             ledger.failed(sample, error)
         }
-        return frames.compactMap(timed)
+        return frames + shown.flatMap { order.place($0, isDamaged: ledger.hasTrouble) }.compactMap(timed)
     }
 
     private func finish() -> [Frame] {
         var frames: [Frame] = []
         // What fails here has failed before, or is missed by the ledger.
         try? decoder.finish { (frame) throws(MediaError) in frames.append(frame) }
-        return frames.compactMap(timed)
+        let placed = frames.flatMap { order.place($0, isDamaged: ledger.hasTrouble) }
+        return (placed + order.release()).compactMap(timed)
     }
 
     private func timed(_ frame: Frame) -> Frame? {
@@ -120,6 +124,7 @@ package final class SegmentDecoder {
         hasMoved = true
         ledger = PictureLedger(segment, format: format)
         decoder = try Self.open(format, timeBase)
+        order = OutputOrder()
         unsupported = nil
         return false
     }

@@ -101,7 +101,6 @@ refuses 64 clip.mp4 target/o.mp4 -o crf=abc; says "“abc”"
 refuses 64 clip.mp4 target/o.mp4 -o preset=quick; says "invalid preset 'quick'"
 refuses 64 clip.mp4 target/o.mp4 --filter nosuch; says "nosuch"
 refuses 64 clip.mp4 target/o.mp4 --filter scale=abc
-refuses 64 clip.mp4 target/o.mp4 --filter scale=161:91; says "only with even sides"
 refuses 64 clip.mp4 target/o.mp4 --filter 'select=lt(t\,0)'; says "no picture"
 refuses 64 clip.mp4 target/o.webm --video-codec prores; says "WebM cannot hold prores"
 refuses 64 clip.mp4 target/o.webm --video-codec vp9 --audio flac; says "--audio opus"
