@@ -65,9 +65,17 @@ public final class DecompressionSession {
         self.context = context
         self.packet = packet
         try configure(settings)
-        try check(
-            avcodec_open2(context, codec, nil), .decoder, "The \(format.codecName) decoder cannot be opened.",
-            context: context)
+        let code = avcodec_open2(context, codec, nil)
+        guard code >= 0 else {
+            // Whatever the code is, it is the format's headers that the decoder does not like.
+            let isFormat =
+                code != weft_averror(ENOMEM) && code != weft_averror(ENOSYS) && code != weft_averror_patch_welcome()
+            let reason: MediaError.Reason =
+                code == weft_averror(ENOMEM) ? .outOfMemory : isFormat ? .invalidData : .unsupported
+            throw MediaError(
+                .decoder, reason, "The \(format.codecName) decoder cannot be opened.", code: code,
+                log: CodecLog.recentLines(of: context))
+        }
     }
 
     deinit {

@@ -147,12 +147,24 @@ extension Demuxer {
         case weft_averror_protocol_not_found():
             return MediaError(
                 .asset, .unsupported, "The protocol of \(location) is not supported.", code: code, log: log)
+        case _ where !isURL(location) && tells(code, ofBytesAt: location):
+            return notMedia(location, code: code, log: log)
         default:
             do {
                 try check(code, .asset, "\(location) cannot be opened.", since: watch.mark)
                 return notMedia(location, code: code, log: log)
             } catch { return error }
         }
+    }
+
+    /// Demuxers refuse a header with many codes (EINVAL, AVERROR_PATCHWELCOME, even EIO). Of a file whose first bytes can be read they
+    /// are about the bytes.
+    private static func tells(_ code: Int32, ofBytesAt path: String) -> Bool {
+        guard code != weft_averror(ENOENT), code != weft_averror_option_not_found(), code != weft_averror(ENOMEM),
+            let file = FileHandle(forReadingAtPath: path)
+        else { return false }
+        defer { try? file.close() }
+        return ((try? file.read(upToCount: 1))?.count ?? 0) == 1
     }
 
     /// A server that takes requests and answers none, or stopped in the middle of an answer.
