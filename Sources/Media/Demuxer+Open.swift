@@ -52,7 +52,13 @@ extension Demuxer {
     }
 
     static func notMedia(_ location: String, code: Int32, log: [String]) -> MediaError {
-        MediaError(
+        if MovieBoxes.isUnfinished(fileAt: location) {
+            return MediaError(
+                .asset, .unfinished,
+                "\(location) is a movie without its index (moov), which lies at the end: it is cut off, or was never finished.",
+                code: code, log: log)
+        }
+        return MediaError(
             .asset, .notMedia, "\(location) is not a media file that can be read.", code: code, log: log)
     }
 
@@ -147,7 +153,11 @@ extension Demuxer {
         case weft_averror_protocol_not_found():
             return MediaError(
                 .asset, .unsupported, "The protocol of \(location) is not supported.", code: code, log: log)
-        case _ where !isURL(location) && tells(code, ofBytesAt: location):
+        // Of a file that can be read these are about its bytes, too (a Y4M header without a size, an element of Matroska beyond the end).
+        case _ where [EIO, EINVAL, EPERM].contains(-code) && isReadable(location):
+            return notMedia(location, code: code, log: log)
+        // libavformat's own codes, not the system's: what is in the header cannot be.
+        case ..<(-0x10000):
             return notMedia(location, code: code, log: log)
         default:
             do {
@@ -157,14 +167,14 @@ extension Demuxer {
         }
     }
 
-    /// Demuxers refuse a header with many codes (EINVAL, AVERROR_PATCHWELCOME, even EIO). Of a file whose first bytes can be read they
-    /// are about the bytes.
-    private static func tells(_ code: Int32, ofBytesAt path: String) -> Bool {
-        guard code != weft_averror(ENOENT), code != weft_averror_option_not_found(), code != weft_averror(ENOMEM),
-            let file = FileHandle(forReadingAtPath: path)
-        else { return false }
-        defer { try? file.close() }
-        return ((try? file.read(upToCount: 1))?.count ?? 0) == 1
+    /// A local file whose beginning and end can be read: what a demuxer calls an I/O error in it is the file's own end, where the header
+    /// says that there is more.
+    private static func isReadable(_ location: String) -> Bool {
+        guard !isURL(location), let file = BoxFile(path: location) else { return false }
+        let span = 1 << 20
+        let head = file.bytes(at: 0, count: min(span, Int(file.size)))
+        let tail = file.bytes(at: max(0, file.size - Int64(span)), count: min(span, Int(file.size)))
+        return !head.isEmpty && head.count == tail.count
     }
 
     /// A server that takes requests and answers none, or stopped in the middle of an answer.

@@ -62,6 +62,8 @@ package final class Demuxer {
     private var croppings: [Int: PictureCropping]?
 
     private enum End { case ahead, failed, reached }
+    /// Steps without a sample before a demuxer is taken for stuck.
+    private static let patience = 100_000
 
     /// Opens a file or an http(s) URL.
     ///
@@ -148,6 +150,9 @@ package final class Demuxer {
     ///   sample. The call after that returns `nil`.
     package func readSample() throws(MediaError) -> Sample? {
         guard end == .ahead else { return nil }
+        let mark = CodecLog.mark
+        defer { complaint = CodecLog.firstError(of: context, since: mark) }
+        var again = 0
         while true {
             guard let packet = av_packet_alloc() else {
                 throw MediaError(.resources, .outOfMemory, "No memory for a sample.")
@@ -156,6 +161,11 @@ package final class Demuxer {
             guard code >= 0 else {
                 var packet: UnsafeMutablePointer<AVPacket>? = packet
                 av_packet_free(&packet)
+                // A demuxer has stepped over something and has nothing to show for it, as in a zeroed stretch of a transport stream.
+                if code == weft_averror(EAGAIN), again < Self.patience {
+                    again += 1
+                    continue
+                }
                 try finish(code)
                 return nil
             }
@@ -170,6 +180,10 @@ package final class Demuxer {
         else { return nil }
         return Sample(adopting: packet, track: index, format: formats[index], timeBase: tracks[index].timeBase)
     }
+
+    /// The container's own words about what was read last, where it called something wrong with it: what is missing there is in no
+    /// sample.
+    package private(set) var complaint: String?
 
     /// The file stops before what its own tables name: why, and how many bytes are not there. Known once reading came to the end.
     package private(set) var cutOff: MediaError?

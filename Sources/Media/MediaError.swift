@@ -14,6 +14,8 @@ public struct MediaError: Error, Sendable, CustomStringConvertible {
         case notFound
         /// libavformat knows no container that these bytes could be.
         case notMedia
+        /// A movie without the index that tells where its samples lie.
+        case unfinished
         /// The operating system or the server refuses.
         case notPermitted
         /// The disk or the quota is full.
@@ -86,7 +88,9 @@ func check(
         case weft_averror(EACCES), weft_averror(EPERM), weft_averror(EROFS): .notPermitted
         case weft_averror(ENOSPC), weft_averror(EDQUOT): .noSpace
         case weft_averror(ENOMEM): .outOfMemory
-        case weft_averror(ENOSYS), weft_averror_decoder_not_found(), weft_averror_encoder_not_found(): .unsupported
+        case weft_averror(ENOSYS), weft_averror_decoder_not_found(), weft_averror_encoder_not_found(),
+            weft_averror_patch_welcome():
+            .unsupported
         case weft_averror(EINVAL), weft_averror_option_not_found(): .invalidSettings
         case weft_averror_invalid_data(): .invalidData
         case weft_averror_exit(): .cancelled

@@ -21,6 +21,13 @@ struct MovieBoxes {
         var rate: Int32
     }
 
+    /// A movie whose index is not there: it ends before it, or the index was never written.
+    static func isUnfinished(fileAt path: String) -> Bool {
+        guard !Demuxer.isURL(path), let file = BoxFile(path: path) else { return false }
+        let boxes = file.children(of: 0..<file.size)
+        return ["ftyp", "mdat", "wide"].contains(boxes.first?.type) && !boxes.contains { $0.type == "moov" }
+    }
+
     /// - Returns: `nil` for anything but a readable local file with a `moov`.
     init?(ofFileAt path: String) {
         guard !Demuxer.isURL(path), let file = BoxFile(path: path) else { return nil }

@@ -26,7 +26,8 @@ extension Failure {
     private static func retry(for error: MediaError) -> Retry {
         switch error.reason {
         case .outOfMemory, .timedOut: .elsewhere
-        case .notFound, .notMedia, .notPermitted, .encrypted, .invalidSettings, .alreadyExists, .cancelled, .noSpace,
+        case .notFound, .notMedia, .unfinished, .notPermitted, .encrypted, .invalidSettings, .alreadyExists, .cancelled,
+            .noSpace,
             .noRanges:
             .giveUp
         case .unsupported: .elsewhere
@@ -36,7 +37,7 @@ extension Failure {
 
     private static func fault(for error: MediaError, role: MediaRole) -> Fault {
         switch error.reason {
-        case .notMedia, .encrypted, .invalidData: .source
+        case .notMedia, .unfinished, .encrypted, .invalidData: .source
         case .invalidSettings: .settings
         case .noSpace, .outOfMemory, .timedOut, .notPermitted, .noRanges: .environment
         case .unsupported: role == .source ? .source : .settings
@@ -56,7 +57,7 @@ extension Failure {
         case (.cancelled, _): .interrupted
         case (.notFound, .source): .noSource
         case (.notPermitted, .source): .notPermitted
-        case (.notMedia, _), (.encrypted, _), (.invalidData, .source), (.unsupported, .source),
+        case (.notMedia, _), (.unfinished, _), (.encrypted, _), (.invalidData, .source), (.unsupported, .source),
             (.noRanges, _):
             .badSource
         case (.invalidSettings, _), (.unsupported, _): .usage
@@ -86,6 +87,8 @@ extension Failure {
         case (.notFound, .source): "Check the path."
         case (.notFound, .output): "Create the target directory first."
         case (.notMedia, _): "Name a media file that libavformat can read; `weft probe` shows what it sees."
+        case (.unfinished, _):
+            "Copy it whole from where it comes from, or let a repair tool write its index anew; nothing can be found in it without."
         case (.encrypted, _): "Decrypt the file first; Weft holds no keys."
         case (.notPermitted, .source): "Give yourself read permission on it."
         case (.notPermitted, .output): "Choose a target you may write to."

@@ -23,6 +23,7 @@ struct OutputOrder {
     /// - Parameter isDamaged: a sample was bad.
     /// - Returns: the pictures whose time is settled.
     mutating func place(_ frame: Frame, isDamaged: Bool) -> [Frame] {
+        guard frame.pts != PictureLedger.noTime else { return release() + [frame] }
         if let place = awaited.firstIndex(where: { $0 == frame.pts }) { awaited.remove(at: place) }
         held.append(frame)
         if isDamaged {

@@ -32,6 +32,8 @@ package struct PictureLedger {
     private var count = 0
     /// How many samples have a time, less the pictures that came out with it.
     private var awaited: [Int64: Int] = [:]
+    /// Times of intact samples whose pictures are under way.
+    private var underWay: Set<Int64> = []
     /// The latest time that came out, and the pictures that damage made come out behind it, with the bad sample's time.
     private var newest = Int64.min
     private var late: [Int64: Int64] = [:]
@@ -58,6 +60,10 @@ package struct PictureLedger {
         marksPictures = format.codecName != "hevc"
     }
 
+    /// Stands for the time of a sample that has none, between others that have: the rest of one whose head is lost. Its picture has no
+    /// place in the film, and a decoder's guess would push aside those that follow.
+    static let noTime = Int64.max - 1
+
     private func isOwned(_ time: Int64) -> Bool { time >= segment.start && time < segment.end }
 
     /// The sample that was sent last would make the decoder drop the pictures that wait in it.
@@ -83,6 +89,7 @@ package struct PictureLedger {
         }
         decodeOrder?.append(time)
         awaited[time, default: 0] += 1
+        if !bad.contains(count) { underWay.insert(time) }
         if isOwned(time) { expected[time, default: []].append(count) }
     }
 
@@ -99,13 +106,25 @@ package struct PictureLedger {
         guard SampleVisibility.holdsPicture(sample), let time = sample.pts ?? sample.dts, bad.insert(count).inserted
         else { return }
         troubles.append(Trouble(number: count, time: time))
+        underWay.remove(time)
         self.words = self.words ?? words
     }
+
+    /// The decoder made parts of the picture up.
+    func isMended(_ frame: Frame) -> Bool {
+        frame.isConcealed || (!marksPictures && frame.pts.flatMap { numbers[$0] }.map { bad.contains($0) } ?? false)
+    }
+
+    /// An intact sample that is shown before this time has given no picture yet.
+    func awaitsEarlier(than time: Int64) -> Bool { underWay.contains { $0 < time } }
+
+    /// The pictures' own times tell their order.
+    var tellsTimes: Bool { decodeOrder == nil }
 
     /// - Returns: the picture's time; `nil` where nothing tells it.
     package mutating func received(_ frame: Frame) -> Int64? {
         let time = decodeOrder?.popFirst() ?? frame.pts
-        guard let time else { return nil }
+        guard let time, time != Self.noTime else { return nil }
         // Of a damaged sample libavcodec makes two pictures at times (a field or slice that seems to begin another): one is enough.
         if let left = awaited[time], left <= 0, hasTrouble { return nil }
         awaited[time, default: 0] -= 1
@@ -115,6 +134,7 @@ package struct PictureLedger {
             return nil
         }
         newest = max(newest, time)
+        if !underWay.isEmpty { underWay = underWay.filter { $0 > time } }
         let number = numbers[time]
         let isMended = frame.isConcealed || (!marksPictures && number.map { bad.contains($0) } ?? false)
         if let number, !isMended, !bad.contains(number) { right.insert(number) }

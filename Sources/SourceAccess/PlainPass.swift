@@ -24,13 +24,14 @@ package struct PlainPass {
     }
 
     package mutating func add(_ sample: Sample) {
-        guard let time = sample.pts ?? sample.dts else { return }
         if let pts = sample.pts, pts != sample.dts { tellsTimes = true }
-        if visibility.isShown(sample), !sample.isDiscarded { balance[time, default: 0] += 1 }
-        first = first ?? time
+        if let time = sample.pts ?? sample.dts {
+            if visibility.isShown(sample), !sample.isDiscarded { balance[time, default: 0] += 1 }
+            first = first ?? time
+        }
         var frames: [Frame] = []
         // What cannot be decoded gives no picture, and that is the answer.
-        try? decoder.decode(sample) { (frame) throws(MediaError) in frames.append(frame) }
+        try? decoder.decode(sample.orUntimed) { (frame) throws(MediaError) in frames.append(frame) }
         note(frames)
     }
 
@@ -43,7 +44,7 @@ package struct PlainPass {
 
     private mutating func note(_ frames: [Frame]) {
         for frame in frames {
-            guard let time = frame.pts else { continue }
+            guard let time = frame.pts, time != PictureLedger.noTime else { continue }
             if time == first, !frame.isConcealed { isFirstRight = true }
             // A picture whose place in the film is past when it comes has none.
             guard time >= newest else { continue }

@@ -22,6 +22,7 @@ package final class SegmentDecoder {
     private var isSettled = false
     private var hasMoved = false
     private var isAtEnd = false
+    private var waiting = MendedPictures()
     /// What a decoder cannot do is damage only where it can do the rest.
     private var unsupported: MediaError?
 
@@ -81,21 +82,32 @@ package final class SegmentDecoder {
         order.sent(sample)
         var shown: [Frame] = []
         do {
-            try decoder.decode(sample) { (frame) throws(MediaError) in shown.append(frame) }
+            try decoder.decode(sample.orUntimed) { (frame) throws(MediaError) in shown.append(frame) }
             if let words = decoder.complaint { ledger.complained(sample, words) }
         } catch {
             if error.reason == .unsupported { unsupported = error }
             ledger.failed(sample, error)
         }
-        return frames + shown.flatMap { order.place($0, isDamaged: ledger.hasTrouble) }.compactMap(timed)
+        return frames + ordered(shown).compactMap(timed)
+    }
+
+    private func ordered(_ frames: [Frame]) -> [Frame] {
+        guard ledger.tellsTimes else { return frames }
+        return mended(frames.flatMap { order.place($0, isDamaged: ledger.hasTrouble) })
+    }
+
+    private func mended(_ frames: [Frame]) -> [Frame] {
+        frames.flatMap { frame in
+            waiting.add(frame, isMended: ledger.isMended(frame)) { ledger.hasTrouble && ledger.awaitsEarlier(than: $0) }
+        }
     }
 
     private func finish() -> [Frame] {
         var frames: [Frame] = []
         // What fails here has failed before, or is missed by the ledger.
         try? decoder.finish { (frame) throws(MediaError) in frames.append(frame) }
-        let placed = frames.flatMap { order.place($0, isDamaged: ledger.hasTrouble) }
-        return (placed + order.release()).compactMap(timed)
+        let late = ordered(frames)
+        return (late + mended(order.release()) + waiting.finish()).compactMap(timed)
     }
 
     private func timed(_ frame: Frame) -> Frame? {
@@ -125,6 +137,7 @@ package final class SegmentDecoder {
         ledger = PictureLedger(segment, format: format)
         decoder = try Self.open(format, timeBase)
         order = OutputOrder()
+        waiting = MendedPictures()
         unsupported = nil
         return false
     }

@@ -48,6 +48,15 @@ struct DamageAccount {
         }
     }
 
+    /// - Parameter start, end: ticks of the picture's track.
+    mutating func add(
+        _ kind: JobReport.Damage.Kind, from start: Int64, to end: Int64, frames: Int, detail: String
+    ) throws(Failure) {
+        try add(
+            JobReport.Damage(
+                track: track, kind: kind, start: try place(start), end: try place(end), frames: frames, detail: detail))
+    }
+
     /// A range that goes on where the last of its kind ended is one with it.
     mutating func add(_ range: JobReport.Damage) throws(Failure) {
         if let last = ranges.lastIndex(where: { $0.track == range.track && $0.kind == range.kind }),

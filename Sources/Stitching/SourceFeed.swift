@@ -36,6 +36,10 @@ final class SourceFeed {
         var isTimed = false
         /// The source's samples in the exported range.
         var read = CarriedTally.Extent()
+        /// Samples until damage of the container is taken for past.
+        var nearScar = 0
+        /// Where sound is missing because of it: ticks of the track, on the source's time line.
+        var holes: [Range<Int64>] = []
 
         init(
             track: Track, offset: Int64, transcoder: AudioTranscoder?, text: SubtitleTranscoder?, cues: CueRange?
@@ -82,6 +86,10 @@ final class SourceFeed {
     /// Where the exported picture ends, nanoseconds of the output; `nil` where the container is no movie.
     private let movieEnd: Int64?
     private let pictureRange: PictureRange
+    /// Where the container is damaged, in decode times of the picture.
+    private(set) var scars = SourceScars()
+    private var lastPicture: Int64?
+    private var hasNewScar = false
     /// What is to be said about reading the source.
     private(set) var remarks: [String] = []
     /// Samples that were copied although the container calls them damaged, by track.
@@ -168,6 +176,15 @@ final class SourceFeed {
     // MARK: What the output is told
 
     var laneCount: Int { lanes.count }
+
+    /// Where the header says that the picture ends, in its ticks on the source's time line; `nil` where it does not, or where the source
+    /// is known to be cut off.
+    var promisedEnd: Int64? {
+        guard demuxer.cutOff == nil, let start = demuxer.startTime, let duration = demuxer.duration,
+            let end = try? start.adding(duration)
+        else { return nil }
+        return try? end.ticks(in: videoTrack.timeBase)
+    }
 
     /// The picture track as the source has it.
     var picture: Track { videoTrack }
@@ -338,6 +355,7 @@ final class SourceFeed {
         } catch {
             throw Failure(error, role: .source)
         }
+        noteScar(sample)
         guard let sample else {
             if try !readsPictureAlone() { try endReading() }
             return
@@ -357,6 +375,25 @@ final class SourceFeed {
             try text.pass(ticksPassed(lane)) { lane.queue.append($0) }
         }
         if isBeyondRange { try endReading() }
+    }
+
+    /// Half a second of the usual sound.
+    private static let scarLength = 24
+
+    private func noteScar(_ sample: Sample?) {
+        if demuxer.complaint != nil {
+            hasNewScar = true
+            for lane in lanes { lane.nearScar = Self.scarLength }
+        }
+        if let sample, sample.isCorrupt, let index = laneOfTrack[sample.track] {
+            lanes[index].nearScar = Self.scarLength
+        }
+        let isPicture = sample?.track == videoTrack.index
+        if hasNewScar || (isPicture && sample?.isCorrupt == true), isPicture || sample == nil {
+            hasNewScar = false
+            scars.note(before: lastPicture, after: sample.flatMap { $0.dts ?? $0.pts })
+        }
+        if isPicture { lastPicture = sample?.dts ?? sample?.pts ?? lastPicture }
     }
 
     /// Damaged tables of another track end the reading of all. The picture, which slots read without the others, may go on: so it does
@@ -451,8 +488,39 @@ final class SourceFeed {
             pts: pts, dts: dts, duration: lane.track.mediaType == .subtitle ? sample.cueDuration : sample.duration,
             timeBase: sample.timeBase)
         guard lane.isDense else { return try deliver(moved, before: nil, lane) }
+        noteHole(before: moved, lane)
         if let held = lane.held { try deliver(held, before: pts, lane) }
         lane.held = moved
+    }
+
+    /// Sound that is missing where the container is damaged.
+    private func noteHole(before next: Sample, _ lane: Lane) {
+        guard lane.nearScar > 0 else { return }
+        lane.nearScar -= 1
+        guard let held = lane.held, held.duration > 0, let start = held.pts.map({ $0 &+ held.duration }),
+            let end = next.pts,
+            end &- start > held.duration / 2
+        else { return }
+        lane.holes.append(start..<end)
+    }
+
+    /// Where sound is missing because the container is damaged: silence where it is encoded again, else a gap.
+    var missingSound: [JobReport.Damage] {
+        lanes.flatMap { (lane) -> [JobReport.Damage] in
+            let unit = lane.track.timeBase
+            let known = lane.transcoder?.damage(of: lane.track) ?? []
+            return lane.holes.compactMap { (hole) -> JobReport.Damage? in
+                guard let start = try? MediaTime(ticks: hole.lowerBound &- lane.offset, in: unit),
+                    let end = try? MediaTime(ticks: hole.upperBound &- lane.offset, in: unit),
+                    !known.contains(where: { $0.start < end && start < $0.end })
+                else { return nil }
+                let isSilent = lane.transcoder != nil
+                return JobReport.Damage(
+                    track: lane.track.index, kind: isSilent ? .concealed : .dropped, start: start, end: end, frames: 0,
+                    detail: "the container is damaged, and sound is missing; "
+                        + (isSilent ? "silence in its place" : "the gap stays a gap"))
+            }
+        }
     }
 
     /// Data without times belongs where it lies in the stream: asynchronous KLV (MISB ST 1402 §9.4.1), private streams.

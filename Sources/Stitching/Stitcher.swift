@@ -122,6 +122,8 @@ private final class StitchPass {
     private var lateTracks: [Int: Int64] = [:]
     private var result = StitchResult()
     private var hash = ContentHash()
+    /// The source's last picture of the segments written until now.
+    private var lastTime: Int64?
     /// Source pictures that have the time of another.
     private var shared = 0
     private var account: DamageAccount
@@ -201,6 +203,7 @@ private final class StitchPass {
                 dropped[time] = count - 1
                 return false
             }
+        try noteHoles(in: all, segment)
         result.dropped += all.count - source.count
         result.sourceFrames += source.count
         // A slot moves a picture that shares its time; copied ones are moved on their way into the file.
@@ -222,6 +225,23 @@ private final class StitchPass {
                 b = right.next()
             }
         }
+    }
+
+    /// Pictures that are in no sample, because the container is damaged.
+    private func noteHoles(in times: [Int64], _ segment: Segment) throws(Failure) {
+        defer { lastTime = times.last ?? lastTime }
+        for hole in feed.scars.holes(in: times, after: lastTime) {
+            try account.add(
+                .dropped, from: hole.start, to: hole.end, frames: hole.count,
+                detail: "the container is damaged, and there is no sample; the number of pictures is an estimate")
+        }
+        guard segment.index == job.segments.count - 1, job.rangeEnd == nil, feed.scars.isOpen, let last = times.last,
+            let usual = SourceScars.usualStep(times), let end = feed.promisedEnd, end > last &+ usual &* 2
+        else { return }
+        try account.add(
+            .dropped, from: last &+ usual, to: end, frames: Int((end &- last) / usual) - 1,
+            detail:
+                "the container is damaged, and nothing behind that can be read; the number of pictures is an estimate")
     }
 
     /// Pictures of the segment that damage took away: missing here, and missing where the source is decoded once more. How many of each
@@ -251,29 +271,15 @@ private final class StitchPass {
             }
             if claim.concealed.isEmpty { claim.concealed = seen.concealed }
             for loss in losses { dropped[loss.time, default: 0] += 1 }
-            for (cause, times) in Dictionary(grouping: losses, by: \.cause).sorted(by: { $0.key < $1.key }) {
-                try account.add(
-                    .dropped, Dictionary(times.map { ($0.time, 1) }, uniquingKeysWith: +), among: source, of: segment,
-                    detail: times.allSatisfy { $0.time == cause }
-                        ? "no picture comes out of the damaged sample"
-                        : "no picture comes out of the damaged sample at \(place(cause)) s, or of those that need it")
-            }
+            try account.add(
+                .dropped, dropped, among: source, of: segment,
+                detail: "no picture comes out of the damaged samples, or of those that need them")
         }
         let concealed = Set(claim.concealed).intersection(shown)
         try account.add(
             .concealed, Dictionary(uniqueKeysWithValues: concealed.map { ($0, 1) }), among: source, of: segment,
             detail: "the decoder made parts of them up; pictures up to the next keyframe may show it, too")
         return dropped
-    }
-
-    /// Seconds of the output's time line, for people to read.
-    private func place(_ time: Int64) -> Double {
-        ((seconds(time) - job.origin.seconds) * 1000).rounded() / 1000
-    }
-
-    /// For people to read.
-    private func seconds(_ time: Int64) -> Double {
-        ((try? MediaTime(ticks: time, in: job.timeBase))?.seconds ?? 0)
     }
 
     private func note(_ time: Int64) {
@@ -581,12 +587,16 @@ private final class StitchPass {
             var tally = feed.tally(ofLane: lane)
             tally.written = written[lane]
             if refused.contains(lane) { tally.hasKnownGaps = true }
+            if tally.read.count == 0, [.audio, .video].contains(tally.mediaType) {
+                result.warnings.append(
+                    "Track \(tally.track) (\(tally.mediaType.rawValue)) holds nothing in the source.")
+            }
             return tally
         }
         result.warnings += feed.textWarnings + feed.soundWarnings
-        for range in feed.damagedSound { try account.add(range) }
+        for range in feed.damagedSound + feed.missingSound { try account.add(range) }
         try account.check(pictures: result.sourceFrames + result.dropped)
-        result.damage = account.ranges
+        result.damage = account.ranges.sorted { ($0.track, $0.start) < ($1.track, $1.start) }
         result.warnings += feed.remarks
     }
 }

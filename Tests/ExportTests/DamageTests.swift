@@ -156,6 +156,84 @@ struct DamageTests {
         }
     }
 
+    @Test("What is in no sample any more is named: a zeroed stretch of Matroska, packets that a transport stream lost")
+    func holes() throws {
+        let place = try Workplace()
+        for name in ["vp9.mkv", "mpeg2.ts"] {
+            guard let source = try Self.clip(name, in: place) else { return }
+            let damaged = place.file("holed-" + name)
+            // Half a second of five, on whole packets of a transport stream.
+            try Damager(source).wipe(0.5...0.6, to: damaged)
+            let outcome = try place.run(damaged, "out.mp4", Self.exact)
+            #expect(outcome.status == 0, "\(name): \(outcome.errors)")
+            let report = try JSONDecoder().decode(DamageReport.self, from: outcome.output)
+            let dropped = report.damage.filter { $0.track == 0 && $0.kind == .dropped }
+            #expect(report.proof.output_frames + report.pictures(.dropped) == 125, "\(name): \(report.damage)")
+            #expect(report.proof.output_frames < 120, "\(name): nothing was lost")
+            // It lies in the middle, and no longer than a group's worth around it is named.
+            #expect(dropped.allSatisfy { $0.start.seconds > 1.5 && $0.end.seconds < 4.5 }, "\(name): \(report.damage)")
+            // The sound is as long as it was, silent where it is missing, and that is named.
+            #expect(report.damage.contains { $0.track == 1 && $0.seconds > 0.1 }, "\(name): \(report.damage)")
+            let whole = try #require(try Judge(path: source).sound()),
+                out = try #require(try Judge(path: place.file("out.mp4")).sound())
+            #expect(abs(whole.count - out.count) <= 3072, "\(name): \(whole.count) samples became \(out.count)")
+        }
+    }
+
+    @Test("Pictures that come out late behind damage, and the rest of a torn sample, push no whole picture aside")
+    func order() throws {
+        let place = try Workplace()
+        guard let source = try Self.clip("mpeg2.ts", in: place) else { return }
+        let damaged = place.file("torn.ts")
+        // The first packet of two pictures comes twice: each seems to be two samples with one time.
+        try Damager(source).repeatPackets(of: .middle, count: 2, seed: 4, to: damaged)
+        let outcome = try place.run(damaged, "out.mp4", Self.exact)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let report = try JSONDecoder().decode(DamageReport.self, from: outcome.output)
+        #expect(report.proof.output_frames >= 125, "\(report.damage)")
+        let (whole, out) = (try Self.pictures(source), try Self.pictures(place.file("out.mp4")))
+        let hashes = Set(out.compactMap { $0.split(separator: " ").last })
+        let lost = whole.compactMap { $0.split(separator: " ").last }.filter { !hashes.contains($0) }
+        // The two themselves and what refers to them within their groups, no more.
+        #expect(lost.count <= 2 * 25, "\(lost.count) of 125 pictures are not as they were")
+    }
+
+    @Test("A copied sample that is damaged so that the container refuses it is left out and named")
+    func copied() throws {
+        let place = try Workplace()
+        guard let source = try Self.clip("av1.mp4", in: place, length: 3) else { return }
+        let damaged = place.file("damaged.mp4")
+        try Damager(source).overwrite(.middle, with: [0x78], seed: 2, to: damaged)
+        for name in ["out.mp4", "out.mkv"] {
+            let outcome = try place.run(damaged, name, ["-c", "copy"])
+            #expect(outcome.status == 0, "\(name): \(outcome.errors)")
+            let report = try JSONDecoder().decode(DamageReport.self, from: outcome.output)
+            #expect(report.pictures(.dropped) == 1 && report.proof.output_frames == 74, "\(name): \(report.damage)")
+        }
+    }
+
+    @Test("Headers that are cut off or say what cannot be are refused as the source's fault, and tell what to do")
+    func headers() throws {
+        let place = try Workplace()
+        guard let movie = try Self.clip("hevc.mp4", in: place, length: 1),
+            let matroska = try Self.clip("vp9.mkv", in: place, length: 1)
+        else { return }
+        let (unfinished, short, strange) = (place.file("a.mp4"), place.file("b.mkv"), place.file("c.mkv"))
+        try Damager(movie).truncate(0.5...0.5, seed: 1, to: unfinished)
+        var bytes = try readBytes(matroska)
+        try Data(bytes.prefix(300)).write(to: URL(fileURLWithPath: short))
+        // EBMLReadVersion (RFC 8794 §11.2.3).
+        if let at = (0..<60).first(where: { bytes[$0...].starts(with: [0x42, 0xF7, 0x81]) }) { bytes[at + 3] = 41 }
+        try Data(bytes).write(to: URL(fileURLWithPath: strange))
+        for path in [unfinished, short, strange] {
+            let outcome = try place.run(path, "out.mp4", [])
+            #expect(outcome.status == 65, "\(path): \(outcome.status) \(outcome.errors)")
+            #expect(
+                outcome.errors.contains("fault  the source") && !outcome.errors.contains("disk"), "\(outcome.errors)")
+        }
+        #expect(try place.run(unfinished, "out.mp4", []).errors.contains("without its index"))
+    }
+
     @Test("Damaged sound is silent for as long as it was, and named")
     func sound() throws {
         let place = try Workplace()

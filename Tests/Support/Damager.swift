@@ -89,6 +89,41 @@ package struct Damager {
         try Data(bytes).write(to: URL(fileURLWithPath: target))
     }
 
+    /// Writes a copy of which a part, given as shares of its length, is zeros; whole packets of a transport stream.
+    package func wipe(_ shares: ClosedRange<Double>, to target: String) throws {
+        var bytes = try readBytes(path)
+        let (from, to) = (
+            Int(Double(bytes.count) * shares.lowerBound) / 188 * 188,
+            Int(Double(bytes.count) * shares.upperBound) / 188 * 188
+        )
+        if path.hasSuffix(".ts") {
+            bytes.removeSubrange(from..<to)
+        } else {
+            for at in from..<to { bytes[at] = 0 }
+        }
+        try Data(bytes).write(to: URL(fileURLWithPath: target))
+    }
+
+    /// Writes a copy of a transport stream in which the first packet of a few samples comes twice.
+    package func repeatPackets(of place: Place, count: Int, seed: UInt64, to target: String) throws {
+        var random = SeededRandom(seed: seed)
+        var bytes = try readBytes(path)
+        let chosen = candidates(place).shuffled(using: &random).prefix(count).map(\.offset).sorted(by: >)
+        for offset in chosen where offset + 188 <= bytes.count {
+            bytes.insert(contentsOf: Array(bytes[offset..<(offset + 188)]), at: offset)
+        }
+        try Data(bytes).write(to: URL(fileURLWithPath: target))
+    }
+
+    /// Writes a copy in which one sample begins with other bytes.
+    package func overwrite(_ place: Place, with head: [UInt8], seed: UInt64, to target: String) throws {
+        var random = SeededRandom(seed: seed)
+        var bytes = try readBytes(path)
+        guard let packet = candidates(place).shuffled(using: &random).first else { return }
+        bytes.replaceSubrange(packet.offset..<(packet.offset + head.count), with: head)
+        try Data(bytes).write(to: URL(fileURLWithPath: target))
+    }
+
     /// Writes the beginning of the file, cut off at a place between the two shares of its length.
     package func truncate(_ shares: ClosedRange<Double>, seed: UInt64, to target: String) throws {
         var random = SeededRandom(seed: seed)
