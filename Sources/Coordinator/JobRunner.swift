@@ -112,7 +112,7 @@ struct JobRunner: Sendable {
         try plan.refuse(losses: stitch.losses)
         var verdict = try ExportProof(
             output: output.path, timeBase: plan.stitch.timeBase, origin: plan.stitch.origin, shift: stitch.shift,
-            slack: max(stitch.largestMove, stitch.editRounding), isCopy: plan.stitch.copiesPicture,
+            slack: stitch.editRounding, moves: stitch.moves, isCopy: plan.stitch.copiesPicture,
             carried: stitch.carried, marks: plan.marks,
             interrupt: interrupt
         ).verdict(segmentCount: plan.segments.count) { (index) throws(Failure) in

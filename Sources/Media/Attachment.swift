@@ -58,9 +58,13 @@ public struct Attachment: Sendable, Hashable {
     }
 
     /// The number at the start of a packet, where this says so (little-endian, libavcodec/packet.h).
-    package var samplesSkippedAtStart: Int64? {
+    package var samplesSkippedAtStart: Int64? { skipped(at: 0) }
+    /// The same at its end.
+    package var samplesSkippedAtEnd: Int64? { skipped(at: 4) }
+
+    private func skipped(at offset: Int) -> Int64? {
         guard kind == .skipSamples, bytes.count >= 8 else { return nil }
-        return bytes[0..<4].reversed().reduce(0) { $0 << 8 | Int64($1) }
+        return bytes[offset..<offset + 4].reversed().reduce(0) { $0 << 8 | Int64($1) }
     }
 
     init?(_ data: UnsafePointer<AVPacketSideData>?) {

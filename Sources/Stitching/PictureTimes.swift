@@ -15,8 +15,13 @@ struct PictureTimes {
     private let shift: Int64
     private var timeline: DecodeTimeline
     private var last: Int64?
-    /// The most by which a picture was moved because the unit cannot tell its time from its neighbour's; zero for none.
-    private(set) var largestMove = MediaTime.zero
+    /// By how many ticks of `unit` pictures were moved because it cannot tell their times from their neighbours', by their time in
+    /// the source: one number for each picture that has it, up to the last one moved.
+    private(set) var moves: [Int64: [Int64]] = [:]
+    /// The most of them; zero for none.
+    var largestMove: MediaTime {
+        moves.values.joined().max().flatMap { try? MediaTime(ticks: $0, in: unit) } ?? .zero
+    }
 
     /// One segment's, in decode order.
     struct Placed {
@@ -70,16 +75,18 @@ struct PictureTimes {
 
     /// Pictures that fall on one tick of a coarser unit go to neighbouring ticks.
     private mutating func separate(_ times: inout [Int64], _ source: [Int64]) {
-        var largest: Int64 = 0
+        var before: (time: Int64, count: Int)?
         for index in times.indices.sorted(by: { source[$0] < source[$1] }) {
+            let count = before.map { $0.time == source[index] ? $0.count : 0 } ?? 0
+            before = (source[index], count + 1)
             if let last, times[index] <= last {
-                largest = max(largest, last + 1 - times[index])
+                let known = moves[source[index], default: []]
+                moves[source[index]] =
+                    known + Array(repeating: 0, count: max(0, count - known.count)) + [last + 1 - times[index]]
                 times[index] = last + 1
             }
             last = times[index]
         }
-        guard largest > 0, let move = try? MediaTime(ticks: largest, in: unit) else { return }
-        largestMove = max(largestMove, move)
     }
 
     /// Each picture lasts until the next one in presentation order; the segment's last until the segment's end.

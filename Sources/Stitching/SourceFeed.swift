@@ -611,7 +611,11 @@ final class SourceFeed {
         defer { lane.clock = clock }
         let count = sample.audioSampleCount
         let time = try clock.time(of: pts, sampleCount: count)
-        let duration = count > 0 ? Int64(count) : try sample.timeBase.rescale(sample.duration, to: clock.timeBase)
+        var duration = count > 0 ? Int64(count) : try sample.timeBase.rescale(sample.duration, to: clock.timeBase)
+        // A movie tells by the length of its last sample how much of that is heard, Matroska by DiscardPadding.
+        if let padding = sample.attachments.lazy.compactMap(\.samplesSkippedAtEnd).first, padding < duration {
+            duration -= padding
+        }
         return sample.retimed(pts: time, dts: time, duration: duration, timeBase: clock.timeBase)
     }
 }

@@ -149,8 +149,9 @@ package struct StitchResult: Sendable {
     package var videoHash = ""
     /// Added to every output time because the container holds no time below zero.
     package var shift = MediaTime.zero
-    /// The most by which a picture was moved because the container cannot tell its time from its neighbour's.
-    package var largestMove = MediaTime.zero
+    /// By how many ticks of the output pictures were moved because the container cannot tell their times from their neighbours', by
+    /// their time in the source: one number for each picture that has it.
+    package var moves: [Int64: [Int64]] = [:]
     /// By how much the container's edit list may be rounded.
     package var editRounding = MediaTime.zero
     package var videoTimeBase = TimeBase.milliseconds

@@ -442,8 +442,8 @@ private final class StitchPass {
 
     /// Frames that fall on one tick of a coarser container are moved to neighbouring ticks; that is named.
     private func noteMoves() {
-        guard let move = times?.largestMove, move > .zero else { return }
-        result.largestMove = move
+        guard let times, let move = Optional(times.largestMove), move > .zero else { return }
+        result.moves = times.moves
         let loss =
             "Some frames are closer together than \(job.container) can tell apart (1/\(video.timeBase.denominator) s); "
             + "they were moved by that much. MP4 or MOV keep them."

@@ -7,6 +7,7 @@ package import SourceAccess
 /// time, and every track that was to travel beside it is there and lasts as long. The output is demuxed, not decoded; memory
 /// does not grow with its length.
 ///
+/// A picture that was moved because the container cannot tell its time from its neighbour's is expected where it was moved to.
 /// Where every expected time is a whole number of the output's ticks, it has to be there exactly; elsewhere it may be off by half a
 /// tick, which is what rounding costs.
 package struct ExportProof {
@@ -15,6 +16,7 @@ package struct ExportProof {
     private let origin: MediaTime
     private let shift: MediaTime
     private let slack: MediaTime
+    private let moves: [Int64: [Int64]]
     private let isCopy: Bool
     private let carried: [CarriedTally]
     private let marks: PromisedMarks?
@@ -25,13 +27,15 @@ package struct ExportProof {
     ///   - timeBase: unit of the expected times: the source track's.
     ///   - origin: source time that is zero in the output.
     ///   - shift: added to every output time, where the container holds nothing negative.
-    ///   - slack: by how much pictures were moved, knowingly, because the container cannot tell their times apart.
+    ///   - slack: by how much the container may have moved all pictures together.
+    ///   - moves: by how many ticks of the output single pictures were moved, knowingly, because the container cannot tell their times
+    ///     from their neighbours'; by their expected time, one number for each picture that has it. There they have to be, and all others at their own.
     ///   - isCopy: the picture's samples are the source's own, which may begin without a keyframe.
     ///   - carried: what each track beside the picture promises, in the order of the file.
     ///   - marks: what is promised beside the tracks.
     package init(
         output: String, timeBase: TimeBase, origin: MediaTime, shift: MediaTime, slack: MediaTime = .zero,
-        isCopy: Bool = false, carried: [CarriedTally] = [], marks: PromisedMarks? = nil,
+        moves: [Int64: [Int64]] = [:], isCopy: Bool = false, carried: [CarriedTally] = [], marks: PromisedMarks? = nil,
         interrupt: InterruptFlag = InterruptFlag()
     ) {
         self.output = output
@@ -39,6 +43,7 @@ package struct ExportProof {
         self.origin = origin
         self.shift = shift
         self.slack = slack
+        self.moves = moves
         self.isCopy = isCopy
         self.carried = carried
         self.marks = marks
@@ -87,13 +92,22 @@ package struct ExportProof {
             tolerance: (isWhole ? 0 : (tick + 1) / 2) + clock.units(slack), reach: clock.rate / 2)
         var segment = 0
         var times: ArraySlice<Int64> = []
+        var largestMove: Int128 = 0
+        var before: (time: Int64, number: Int)?
         func next() throws -> Int128? {
             while times.isEmpty {
                 guard segment < segmentCount else { return nil }
                 times = try expected(segment)[...]
                 segment += 1
             }
-            return times.popFirst().map { clock.units($0, in: timeBase) + offset }
+            return times.popFirst().map { time in
+                let number = before.map { $0.time == time ? $0.number + 1 : 0 } ?? 0
+                before = (time, number)
+                let known = moves[time] ?? []
+                let move = Int128(number < known.count ? known[number] : 0) * tick
+                largestMove = max(largestMove, move)
+                return clock.units(time, in: timeBase) + offset + move
+            }
         }
 
         let access = ContainerAccess(demuxer.containerName)
@@ -131,6 +145,7 @@ package struct ExportProof {
         let tracks = others.verdict()
         var verdict = verdict(comparison, clock, untimed: untimed, complaints: complaints + tracks.complaints)
         verdict.proof.tracks = tracks.tracks
+        verdict.proof.maxPTSError = max(verdict.proof.maxPTSError, clock.seconds(largestMove))
         return verdict
     }
 

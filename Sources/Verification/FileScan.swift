@@ -4,7 +4,7 @@ internal import MediaTime
 internal import SourceAccess
 
 /// One pass over a file: every track's time line, and what the container says of itself. Nothing is decoded but a doubtful
-/// opening.
+/// opening, and the first and last moments of sound.
 struct FileScan {
     let location: String
     let containerName: String

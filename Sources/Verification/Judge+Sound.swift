@@ -59,7 +59,7 @@ extension Judge {
             return note(.soundOffset, track: track, text)
         }
         guard abs(told) > clock.startTolerance else { return }
-        if heard != nil || clock.isUndeclaredPriming(lead: -told, source, output) {
+        if heard != nil || clock.isUndeclaredPriming(lead: -told, source, output, isCopy: isCopied) {
             note(
                 .soundOffset, track: track,
                 "What is heard is in place, but the container tells \(Seconds.signedMilliseconds(clock.seconds(told))): priming "
@@ -242,10 +242,16 @@ struct SoundClock {
     /// From the first sample that is heard to the last.
     func extent(of scan: TrackScan) -> (start: Int128, end: Int128)? {
         guard let first = scan.sound.first, let end = scan.end else { return nil }
+        let start = units(first, in: scan.track.timeBase) + samples(scan.sound.priming, scan.track)
+        let stop = units(end, in: scan.track.timeBase) - samples(scan.sound.padding, scan.track)
+        // A movie cuts its last packet short by saying how long it lasts, which no decoder looks at.
         return (
-            units(first, in: scan.track.timeBase) + samples(scan.sound.priming, scan.track),
-            units(end, in: scan.track.timeBase) - samples(scan.sound.padding, scan.track)
+            scan.edges.start.map { units($0, scan) } ?? start, scan.edges.end.map { min(units($0, scan), stop) } ?? stop
         )
+    }
+
+    private func units(_ place: SoundEdges.Place, _ scan: TrackScan) -> Int128 {
+        units(place.ticks, in: scan.track.timeBase) + Int128(place.samples) * clock.rate / Int128(place.rate)
     }
 
     /// By how much packets that were copied lie later in the output; `nil` where none is recognised.
@@ -259,8 +265,15 @@ struct SoundClock {
 
     /// The last packet may be partly padding, in either file.
     func endTolerance(_ source: TrackScan, _ output: TrackScan) -> Int128 {
-        units(source.longest, in: source.track.timeBase) + units(output.longest, in: output.track.timeBase)
-            + startTolerance
+        func packet(_ scan: TrackScan) -> Int128 {
+            let longest = units(scan.longest, in: scan.track.timeBase)
+            guard let end = scan.edges.end, scan.edges.lastLength > 0 else { return longest }
+            // A packet before a hole is said to last until the next.
+            let rate = Int128(max(1, scan.track.format.sampleRate))
+            let most = Int128(max(scan.edges.lastLength, 2048)) * clock.rate / min(rate, Int128(end.rate))
+            return min(longest, most)
+        }
+        return packet(source) + packet(output) + startTolerance
     }
 
     /// Holes long enough to be no rounding.
@@ -276,10 +289,8 @@ struct SoundClock {
 
     /// Some containers (MPEG-TS, FLV) cannot say that the first samples are an encoder's priming: the sound then begins
     /// earlier by exactly that, and what is heard is in place.
-    func isUndeclaredPriming(lead: Int128, _ source: TrackScan, _ output: TrackScan) -> Bool {
+    func isUndeclaredPriming(lead: Int128, _ source: TrackScan, _ output: TrackScan, isCopy: Bool) -> Bool {
         guard lead > 0, output.sound.priming == 0 else { return false }
-        let isCopy =
-            source.track.format.codecName == output.track.format.codecName && source.times.count == output.times.count
         var candidates = [source.sound.priming]
         if !isCopy { candidates += Self.primings[output.track.format.codecName] ?? [] }
         return candidates.contains { $0 > 0 && abs(samples($0, output.track) - lead) <= rounding }

@@ -26,7 +26,9 @@ struct SoundExcerpt {
         channels = Array(repeating: [Float](repeating: 0, count: Self.limit), count: first.channels.count)
         var end = 0
         for piece in pieces where piece.channels.count == channels.count {
-            let offset = Int(((piece.time - start) * Double(Self.rate)).rounded())
+            let told = Int(((piece.time - start) * Double(Self.rate)).rounded())
+            // Times that were rounded to milliseconds would scatter the pieces: what follows, follows.
+            let offset = abs(told - end) <= Self.rate / 400 ? end : told
             for (channel, values) in piece.channels.enumerated() {
                 for (index, value) in values.enumerated() where offset + index >= 0 && offset + index < Self.limit {
                     channels[channel][offset + index] = value
@@ -182,12 +184,14 @@ enum SoundCorrelation {
         }
     }
 
-    /// The second of the source with the most energy, among those whose every lag lies inside the output.
+    /// The second (or less) of the source with the most energy, among those whose every lag lies inside the output.
     private static func loudest(_ samples: [Float], base: Int, other: Int) -> Range<Int>? {
-        let length = SoundExcerpt.rate
         let low = max(0, reach - base)
-        let high = min(samples.count, other - base - reach) - length
-        guard low <= high else { return nil }
+        let limit = min(samples.count, other - base - reach)
+        // Of a short clip what there is; less than that is like too much.
+        let length = min(SoundExcerpt.rate, limit - low)
+        guard length >= SoundExcerpt.rate / 4 else { return nil }
+        let high = limit - length
         var best: (Range<Int>, Double)?
         for start in stride(from: low, through: high, by: length / 4) {
             let range = start..<start + length

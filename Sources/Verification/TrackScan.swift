@@ -21,6 +21,7 @@ struct TrackScan {
     private(set) var longest: Int64 = 0
     private(set) var sound = SoundScan()
     private(set) var anchors = SoundAnchors()
+    private(set) var edges = SoundEdges()
     /// Samples that are called keyframes, and whose own bits say that decoding cannot start there.
     private(set) var falseSyncs = 0
     private(set) var cues: [Cue] = []
@@ -57,6 +58,7 @@ struct TrackScan {
             }
         case .audio:
             anchors.add(sample, pts: pts)
+            edges.add(sample)
             guard !sample.isDiscarded else { return discarded += 1 }
             sound.add(sample, pts: pts)
         case .subtitle:
@@ -106,6 +108,7 @@ struct TrackScan {
         }
         syncs = syncs.filter(isInside)
         sound.limit(from: low, to: high)
+        edges.forget(start: start != nil, end: end != nil)
         self.end = self.end.map { min($0, high) }
     }
 
@@ -117,6 +120,7 @@ struct TrackScan {
 
     mutating func finish() {
         times.sort()
+        if track.mediaType == .audio { edges.settle(track) }
         guard track.mediaType == .video else { return }
         opening.finish()
         guard let first = opening.firstShown else { return }

@@ -64,7 +64,16 @@ struct PictureTimesTests {
                 source: source, unit: container.videoTimeBase(source), origin: .zero, shift: .zero, depth: 0)
             #expect(try placed.place(times, until: 120_000).presentation == expected)
             #expect(placed.largestMove == move)
+            #expect(placed.moves == (move == .zero ? [:] : [40_001: [1]]))
         }
+    }
+
+    @Test("Of pictures at one time the first stays, and each move is told")
+    func equalTimes() throws {
+        var placed = try PictureTimes(
+            source: .milliseconds, unit: .milliseconds, origin: .zero, shift: .zero, depth: 0)
+        #expect(try placed.place([0, 40, 40, 40, 41, 80], until: 120).presentation == [0, 40, 41, 42, 43, 80])
+        #expect(placed.moves == [40: [0, 1, 2], 41: [2]])
     }
 
     @Test(

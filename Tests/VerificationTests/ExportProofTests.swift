@@ -1,3 +1,4 @@
+internal import ClusterProtocol
 internal import Media
 internal import MediaTime
 internal import SourceAccess
@@ -52,6 +53,27 @@ struct ExportProofTests {
             Clips.make("proof-shifted.mkv", "-i SOURCE -map 0:v -c copy -output_ts_offset 0.5"))
         #expect(try !verdict(of: output, like: source).proof.pass)
         #expect(try verdict(of: output, like: source, shift: MediaTime(value: 1, timescale: 2)).proof.pass)
+    }
+
+    @Test("a picture that was moved knowingly is expected there, and no other may be off by as much")
+    func knownMove() throws {
+        guard let source = Clips.source else { return }
+        let (times, timeBase) = try expectation(source)
+        func proof(off index: Int?, by ticks: Int64 = 12) throws -> JobReport.Proof {
+            // The picture at 4 should be 12 ticks earlier than it is: told. The other, as much or less: not told.
+            var expected = times
+            expected[1][4] -= 12
+            if let index { expected[1][index] -= ticks }
+            return try ExportProof(
+                output: source, timeBase: timeBase, origin: .zero, shift: .zero, moves: [expected[1][4]: [12]]
+            ).verdict(segmentCount: expected.count) { expected[$0] }.proof
+        }
+        let known = try proof(off: nil)
+        #expect(known.pass)
+        #expect(abs(known.maxPTSError - 12 / Double(timeBase.denominator)) < 1e-9)
+        #expect(try !proof(off: 9).pass)
+        #expect(try !proof(off: 9, by: 1).pass)
+        #expect(try !proof(off: 5, by: -12).pass)
     }
 
     @Test("missing, doubled and moved pictures are told apart")
