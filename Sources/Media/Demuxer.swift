@@ -92,12 +92,21 @@ package final class Demuxer {
         // the decode time of the next such, which libavformat looks up when told to.
         if containerName == "mpeg" { context.pointee.flags |= AVFMT_FLAG_GENPTS }
         let mayBeRaw = context.pointee.nb_streams == 1 ? AVFMT_NOTIMESTAMPS | AVFMT_GENERIC_INDEX : AVFMT_NOTIMESTAMPS
-        storesTimes = (context.pointee.iformat?.pointee.flags ?? 0) & mayBeRaw == 0
+        storesTimes = (context.pointee.iformat?.pointee.flags ?? 0) & mayBeRaw == 0 && !Self.isTimeless(context)
         // From here on a thrown error runs deinit, which closes the context.
         try discoverTracks()
         guard probe == .header || tracks.contains(where: { $0.format.isKnown }) else {
             throw Self.notMedia(location, code: 0, log: CodecLog.recentLines(of: context, since: watch.mark))
         }
+    }
+
+    /// A program stream may leave out its time stamps; of one without a single one until now the pictures follow one another, too.
+    private static func isTimeless(_ context: UnsafeMutablePointer<AVFormatContext>) -> Bool {
+        guard context.pointee.iformat?.pointee.name.map({ String(cString: $0) }) == "mpeg",
+            context.pointee.nb_streams == 1,
+            let stream = context.pointee.streams[0]
+        else { return false }
+        return stream.pointee.start_time == weft_no_pts()
     }
 
     deinit {
@@ -390,7 +399,28 @@ package final class Demuxer {
                 "The server of \(location) gives no ranges, and it cannot be read from front to end.",
                 code: code, log: CodecLog.recentLines(of: context, since: watch.mark))
         }
+        if isOfTheFile(code) {
+            throw MediaError(
+                .asset, .invalidData, "\(location) cannot be read to its end: \(MediaError.text(of: code)).",
+                code: code,
+                log: CodecLog.recentLines(of: context, since: watch.mark))
+        }
         try check(code, .asset, "Reading \(location) failed.", context: context, since: watch.mark)
+    }
+
+    /// Demuxers give up with many codes (AVERROR_PATCHWELCOME, EINVAL, −1, even EIO). Where every byte that they asked for was there,
+    /// it is what the bytes say. On the web only libav's own codes are taken for that: a protocol fails with all others.
+    private func isOfTheFile(_ code: Int32) -> Bool {
+        guard let pb = context.pointee.pb, pb.pointee.error >= 0 || pb.pointee.error == weft_averror_eof(),
+            !watch.interrupt.isInterrupted, !watch.interrupt.isPastDeadline
+        else { return false }
+        return switch code {
+        case weft_averror_exit(), weft_averror_eof(): false
+        // A sample of impossible size has the code of a machine without memory (av_get_packet); where there really is none, nobody
+        // gets that far.
+        case weft_averror_patch_welcome(), weft_averror_invalid_data(), weft_averror(ENOMEM): true
+        default: !Self.isURL(location)
+        }
     }
 
     /// How far the container's own tables reach beyond the end of the file.

@@ -26,6 +26,8 @@ final class SourceFeed {
         var held: Sample?
         /// Where the sound delivered so far ends, in ticks of the track.
         var soundEnd: Int64?
+        /// How long a packet of sound lasts whose container does not tell: as the one before.
+        var untoldLength: Int64 = 0
         /// How far reading has come, in nanoseconds of source time.
         var front = Int64.min
         /// Sparse tracks (subtitles) do not hold the others up.
@@ -529,8 +531,9 @@ final class SourceFeed {
     }
 
     /// - Parameter following: time of the track's next packet.
-    private func deliver(_ sample: Sample, before following: Int64?, _ lane: Lane) throws(Failure) {
-        guard let told = sample.pts else { return }
+    private func deliver(_ read: Sample, before following: Int64?, _ lane: Lane) throws(Failure) {
+        guard let told = read.pts else { return }
+        let sample = Self.lengthened(read, before: following, lane)
         let pts = Self.place(told, sample.duration, before: following, after: lane.soundEnd)
         lane.soundEnd = pts &+ sample.duration
         let dts = (sample.dts ?? told) &+ (pts &- told)
@@ -552,6 +555,15 @@ final class SourceFeed {
         if let cues = lane.cues { rebased = cues.clipped(rebased) }
         guard let text = lane.text else { return lane.queue.append(lasting(rebased, lane)) }
         try text.convert(rebased) { lane.queue.append($0) }
+    }
+
+    /// A packet of sound that is not told how long it lasts ends where the next begins. Without that the last one of a movie would lie
+    /// behind the end of its track.
+    private static func lengthened(_ sample: Sample, before following: Int64?, _ lane: Lane) -> Sample {
+        guard lane.track.mediaType == .audio, sample.duration == 0, sample.audioSampleCount == 0, let pts = sample.pts
+        else { return sample }
+        if let following, following > pts { lane.untoldLength = following &- pts }
+        return sample.retimed(pts: pts, dts: sample.dts, duration: lane.untoldLength, timeBase: sample.timeBase)
     }
 
     /// Counts what of the sample lies in the exported range.
