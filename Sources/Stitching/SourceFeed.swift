@@ -178,13 +178,11 @@ final class SourceFeed {
 
     var laneCount: Int { lanes.count }
 
-    /// Where the header says that the picture ends, in its ticks on the source's time line; `nil` where it does not, or where the source
-    /// is known to be cut off.
+    /// Where the header of Matroska says that the film ends, counted from zero (RFC 9559 §5.1.2.10), in the picture's ticks; `nil` for
+    /// others, and where the source is known to be cut off.
     var promisedEnd: Int64? {
-        guard demuxer.cutOff == nil, let start = demuxer.startTime, let duration = demuxer.duration,
-            let end = try? start.adding(duration)
-        else { return nil }
-        return try? end.ticks(in: videoTrack.timeBase)
+        guard demuxer.cutOff == nil, demuxer.isMatroska else { return nil }
+        return demuxer.duration.flatMap { try? $0.ticks(in: videoTrack.timeBase) }
     }
 
     /// The picture track as the source has it.
