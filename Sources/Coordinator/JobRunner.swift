@@ -87,6 +87,10 @@ struct JobRunner: Sendable {
             output.discard()
             throw change
         }
+        guard stitch.frames > 0 else {
+            output.discard()
+            throw showsNothing(plan, stitch)
+        }
         let verdict = try prove(plan, stitch: stitch, output: output)
         let proof = verdict.proof
         guard proof.pass else {
@@ -134,6 +138,21 @@ struct JobRunner: Sendable {
         try plan.refuse(losses: proof.lacking)
         verdict.proof = proof
         return verdict
+    }
+
+    /// A track without a picture cannot even be opened again.
+    private func showsNothing(_ plan: PlannedExport, _ stitch: StitchResult) -> Failure {
+        guard plan.keepsFrames || stitch.dropped > 0 else {
+            return Failure(
+                .filter, "The filter lets no picture through.",
+                advice: "Correct --filter: it decides which pictures remain.",
+                fault: .settings, exitCode: .usage)
+        }
+        return Failure(
+            .decoder,
+            "Not one picture of \(order.source) can be decoded: \(stitch.dropped) samples of it were tried.",
+            advice: "The file is damaged, or encrypted without saying so; play it elsewhere, or get it anew.",
+            fault: .source, log: stitch.damage.suffix(3).map(\.detail), exitCode: .badSource)
     }
 
     private func failed(_ verdict: ExportProof.Verdict, _ stitch: StitchResult) -> Failure {

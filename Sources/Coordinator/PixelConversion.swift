@@ -45,6 +45,14 @@ struct PixelConversion: Hashable, Sendable {
             // libswscale's own position, and the default of H.264 and H.265 (§E.2.1).
             self.colour.chromaLocation = "left"
         }
+        if !from.isRGB, from.chroma == .quarter || from.chroma == .half, into.chroma == .full,
+            source.width % 2 + source.height % 2 > 0
+        {
+            warnings.append(
+                "\(from.chroma.rawValue) chroma becomes 4:4:4, which fewer players show: \(encoder) takes no other for odd sides "
+                    + "(\(source.width)×\(source.height)). --filter pad=ceil(iw/2)*2:ceil(ih/2)*2 adds an edge instead."
+            )
+        }
         warnings += Self.costs(from, into, encoder)
     }
 

@@ -159,8 +159,10 @@ struct RecipeResolver {
             codec: encoder.codecName, allowed: settings.allowedLosses)
         do {
             let filtered = try FilteredPictures.make(pictures, chain, patience: settings.stallSeconds)
-            let target = Self.pixelFormat(of: encoder, nearest: filtered.format.pixelFormat)
             let traits = EncoderTraits(encoder: encoder.name, codec: encoder.codecName)
+            let target = try traits.pixelFormat(
+                Self.pixelFormat(of: encoder, nearest: filtered.format.pixelFormat), holding: filtered.format,
+                among: encoder.pixelFormats)
             let conversion = PixelConversion(
                 from: filtered.format, colour: filtered.colour, to: target, encoder: encoder.name,
                 signalsRange: traits.signalsRange)

@@ -61,6 +61,10 @@ struct TrackSelection {
             lose(track, "sound whose format nothing tells")
             return
         }
+        // Their decoders and containers can do nothing without the headers (Vorbis I §4.2, FLAC §9).
+        if ["vorbis", "flac"].contains(track.format.codecName), track.format.extradata.isEmpty {
+            return lose(track, "\(track.format.codecName) sound whose headers are missing")
+        }
         let codec = try soundCodec(for: track)
         if let start = try? heardStart(of: track) { earliestStart = min(earliestStart ?? start, start) }
         guard codec != .copy else {

@@ -65,9 +65,17 @@ public final class DecompressionSession {
         self.context = context
         self.packet = packet
         try configure(settings)
-        try check(
-            avcodec_open2(context, codec, nil), .decoder, "The \(format.codecName) decoder cannot be opened.",
-            context: context)
+        let code = avcodec_open2(context, codec, nil)
+        guard code >= 0 else {
+            // Whatever the code is, it is the format's headers that the decoder does not like.
+            let isFormat =
+                code != weft_averror(ENOMEM) && code != weft_averror(ENOSYS) && code != weft_averror_patch_welcome()
+            let reason: MediaError.Reason =
+                code == weft_averror(ENOMEM) ? .outOfMemory : isFormat ? .invalidData : .unsupported
+            throw MediaError(
+                .decoder, reason, "The \(format.codecName) decoder cannot be opened.", code: code,
+                log: CodecLog.recentLines(of: context))
+        }
     }
 
     deinit {
@@ -100,6 +108,9 @@ public final class DecompressionSession {
         context.pointee.thread_count = threads
         context.pointee.pkt_timebase = AVRational(timeBase)
         if format.mediaType == .video { context.pointee.get_buffer2 = NeutralBuffers.allocate }
+        // What the stream itself hides on the left or above is else only cut off as far as the processor likes its addresses (Theora
+        // §4.4.3 picture region, H.264 §7.4.2.1.1 frame_crop_left_offset).
+        if format.mediaType == .video { context.pointee.flags |= AV_CODEC_FLAG_UNALIGNED }
         // With less, pictures that come later than the decoder expected would be dropped as out of order.
         context.pointee.has_b_frames = max(context.pointee.has_b_frames, Int32(clamping: format.reorderDepth))
         // H.264 streams need not say how far they reorder (§E.2.1 bitstream_restriction_flag). libavcodec then guesses low and

@@ -153,7 +153,8 @@ extension Demuxer {
         case weft_averror_protocol_not_found():
             return MediaError(
                 .asset, .unsupported, "The protocol of \(location) is not supported.", code: code, log: log)
-        case weft_averror(EIO) where isReadable(location):
+        // Of a file that can be read these are about its bytes, too (a Y4M header without a size, an element of Matroska beyond the end).
+        case _ where [EIO, EINVAL, EPERM].contains(-code) && isReadable(location):
             return notMedia(location, code: code, log: log)
         // libavformat's own codes, not the system's: what is in the header cannot be.
         case ..<(-0x10000):

@@ -103,7 +103,8 @@ package struct PictureLedger {
     package mutating func complained(_ sample: Sample, _ words: String) { note(sample, words) }
 
     private mutating func note(_ sample: Sample, _ words: String) {
-        guard let time = sample.pts ?? sample.dts, bad.insert(count).inserted else { return }
+        guard SampleVisibility.holdsPicture(sample), let time = sample.pts ?? sample.dts, bad.insert(count).inserted
+        else { return }
         troubles.append(Trouble(number: count, time: time))
         underWay.remove(time)
         self.words = self.words ?? words

@@ -15,6 +15,7 @@ package final class SegmentDecoder {
     private let format: FormatDescription
     private let timeBase: TimeBase
     private var decoder: DecompressionSession
+    private var order = OutputOrder()
     /// Entries that are still to be tried, the next one last.
     private var entries: [Keyframe]
     private var isSettled = false
@@ -66,22 +67,28 @@ package final class SegmentDecoder {
         ledger.sent(sample)
         if ledger.dropsWaiting {
             // Every picture that can be decoded is a frame of the film, also those that a sequence leaves waiting at its end.
-            try? decoder.finish { (frame) throws(MediaError) in frames.append(frame) }
+            frames = finish()
             decoder = try Self.open(format, timeBase)
         }
+        order.sent(sample)
+        var shown: [Frame] = []
         do {
-            try decoder.decode(sample.orUntimed) { (frame) throws(MediaError) in frames.append(frame) }
+            try decoder.decode(sample.orUntimed) { (frame) throws(MediaError) in shown.append(frame) }
             if let words = decoder.complaint { ledger.complained(sample, words) }
         } catch {
             if error.reason == .unsupported { unsupported = error }
             ledger.failed(sample, error)
         }
-        return ordered(frames).compactMap(timed)
+        return frames + ordered(shown).compactMap(timed)
     }
 
     private func ordered(_ frames: [Frame]) -> [Frame] {
         guard ledger.tellsTimes else { return frames }
-        return frames.flatMap { frame in
+        return mended(frames.flatMap { order.place($0, isDamaged: ledger.hasTrouble) })
+    }
+
+    private func mended(_ frames: [Frame]) -> [Frame] {
+        frames.flatMap { frame in
             waiting.add(frame, isMended: ledger.isMended(frame)) { ledger.hasTrouble && ledger.awaitsEarlier(than: $0) }
         }
     }
@@ -90,7 +97,8 @@ package final class SegmentDecoder {
         var frames: [Frame] = []
         // What fails here has failed before, or is missed by the ledger.
         try? decoder.finish { (frame) throws(MediaError) in frames.append(frame) }
-        return (ordered(frames) + waiting.finish()).compactMap(timed)
+        let late = ordered(frames)
+        return (late + mended(order.release()) + waiting.finish()).compactMap(timed)
     }
 
     private func timed(_ frame: Frame) -> Frame? {
@@ -119,6 +127,7 @@ package final class SegmentDecoder {
         hasMoved = true
         ledger = PictureLedger(segment, format: format)
         decoder = try Self.open(format, timeBase)
+        order = OutputOrder()
         waiting = MendedPictures()
         unsupported = nil
         return false

@@ -98,7 +98,7 @@ package struct SourceIndexer {
         let reader = ProgramReader(demuxer, tracks: [track.index], survivesDamage: true)
         var builder = KeyframeCollector(track)
         while let item = try reader.next() { builder.add(item) }
-        guard var index = builder.finish(origin: .scan) else { throw noPicture() }
+        guard var index = builder.finish(origin: .scan) else { throw noPicture(isEmpty: builder.isEmpty) }
         index.bytesRead = demuxer.bytesRead
         index.bytesTotal = demuxer.byteCount ?? 0
         index.clockJumps = reader.jumps(ofTrack: track.index)
@@ -107,8 +107,14 @@ package struct SourceIndexer {
         return index
     }
 
-    private func noPicture() -> Failure {
-        Failure(
+    private func noPicture(isEmpty: Bool) -> Failure {
+        guard !isEmpty else {
+            return Failure(
+                .asset, "\(location) names a video track, but there is not one sample of it in the file.",
+                advice: "It is cut off, or the initialization segment of a stream: put its media segments behind it "
+                    + "(cat init.mp4 1.m4s 2.m4s > film.mp4).", exitCode: .badSource)
+        }
+        return Failure(
             .asset, "\(location) has no video sample that decoding could start at.",
             advice: "`weft probe` shows what the file holds.", exitCode: .badSource)
     }
@@ -357,6 +363,8 @@ private struct KeyframeCollector {
         tellsDecodeOrderOnly = track.format.reorderDepth > 0
     }
 
+    /// No sample came.
+    var isEmpty: Bool { ordinal == 0 }
     /// PTS of the earliest owned picture so far.
     var firstOwned: Int64? { start }
     var isLeadingSettled: Bool { opening.isSettled && !isCountingLeading }

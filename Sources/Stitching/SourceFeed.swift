@@ -13,6 +13,7 @@ final class SourceFeed {
         let track: Track
         let offset: Int64
         var clock: SampleClock?
+        var form = SoundFormatWatch()
         let transcoder: AudioTranscoder?
         let text: SubtitleTranscoder?
         /// Cues are cut to the exported range.
@@ -26,6 +27,8 @@ final class SourceFeed {
         var held: Sample?
         /// Where the sound delivered so far ends, in ticks of the track.
         var soundEnd: Int64?
+        /// How long a packet of sound lasts whose container does not tell: as the one before.
+        var untoldLength: Int64 = 0
         /// How far reading has come, in nanoseconds of source time.
         var front = Int64.min
         /// Sparse tracks (subtitles) do not hold the others up.
@@ -74,6 +77,8 @@ final class SourceFeed {
     /// Shown pictures read but not yet asked for, in ticks of the picture track.
     private var pictureTimes: [Int64] = []
     private var videoFront = Int64.min
+    /// Copied sound of which the container tells only the beginning's form.
+    private var changedSound: [String] = []
     /// The picture's samples in decode order, kept where the picture is copied.
     private var pictures: [CopiedSegment.Picture] = []
     private var visibility = SampleVisibility()
@@ -229,7 +234,7 @@ final class SourceFeed {
     }
 
     /// What encoding sound has cost.
-    var soundLosses: [String] { lanes.flatMap { $0.transcoder?.lost ?? [] } }
+    var soundLosses: [String] { lanes.flatMap { $0.transcoder?.lost ?? [] } + changedSound }
     var soundWarnings: [String] { lanes.flatMap { $0.transcoder?.warnings ?? [] } }
 
     /// libavformat writes KLV asynchronously, without times (mpegtsenc.c); whether the source had any shows when it is read.
@@ -364,6 +369,7 @@ final class SourceFeed {
         if let index = laneOfTrack[sample.track] {
             // The plan's description is the complete one.
             let lane = lanes[index]
+            if lane.transcoder == nil, let change = lane.form.change(at: sample) { noteChange(change, lane.track) }
             try carry(sample.described(by: lane.track.format, track: sample.track), lane)
         }
         for lane in lanes {
@@ -371,6 +377,17 @@ final class SourceFeed {
             try text.pass(ticksPassed(lane)) { lane.queue.append($0) }
         }
         if isBeyondRange { try endReading() }
+    }
+
+    private func noteChange(_ change: String, _ track: Track) {
+        let way = "--audio aac converts it to the first form."
+        if job.container == .mpegTS {
+            remarks.append("Track \(track.index): \(change), and is copied so. \(way)")
+        } else {
+            changedSound.append(
+                "Track \(track.index): \(change); copied, \(job.container) tells the first form alone, and players may play the "
+                    + "rest too fast, too slow or not at all. \(way)")
+        }
     }
 
     /// Half a second of the usual sound.
@@ -529,8 +546,9 @@ final class SourceFeed {
     }
 
     /// - Parameter following: time of the track's next packet.
-    private func deliver(_ sample: Sample, before following: Int64?, _ lane: Lane) throws(Failure) {
-        guard let told = sample.pts else { return }
+    private func deliver(_ read: Sample, before following: Int64?, _ lane: Lane) throws(Failure) {
+        guard let told = read.pts else { return }
+        let sample = Self.lengthened(read, before: following, lane)
         let pts = Self.place(told, sample.duration, before: following, after: lane.soundEnd)
         lane.soundEnd = pts &+ sample.duration
         let dts = (sample.dts ?? told) &+ (pts &- told)
@@ -552,6 +570,15 @@ final class SourceFeed {
         if let cues = lane.cues { rebased = cues.clipped(rebased) }
         guard let text = lane.text else { return lane.queue.append(lasting(rebased, lane)) }
         try text.convert(rebased) { lane.queue.append($0) }
+    }
+
+    /// A packet of sound that is not told how long it lasts ends where the next begins. Without that the last one of a movie would lie
+    /// behind the end of its track.
+    private static func lengthened(_ sample: Sample, before following: Int64?, _ lane: Lane) -> Sample {
+        guard lane.track.mediaType == .audio, sample.duration == 0, sample.audioSampleCount == 0, let pts = sample.pts
+        else { return sample }
+        if let following, following > pts { lane.untoldLength = following &- pts }
+        return sample.retimed(pts: pts, dts: sample.dts, duration: lane.untoldLength, timeBase: sample.timeBase)
     }
 
     /// Counts what of the sample lies in the exported range.

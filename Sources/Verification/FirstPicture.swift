@@ -15,8 +15,13 @@ struct FirstPicture {
     private(set) var masteringDisplay: MasteringDisplay?
     private(set) var contentLight: ContentLight?
     private(set) var isInterlaced = false
+    /// Of the picture itself; `nil` where none was decoded.
+    private(set) var size: Track.Size?
     /// A picture was decoded.
     private(set) var isKnown = false
+
+    /// The pixel format holds red, green and blue.
+    var isRGB: Bool { pixelFormat.flatMap { PixelFormatTraits($0) }?.isRGB ?? false }
 
     init(_ location: String, track: Track, interrupt: InterruptFlag) throws(Failure) {
         colour = track.format.colour
@@ -34,6 +39,7 @@ struct FirstPicture {
         isKnown = true
         pixelFormat = frame.pixelFormat
         isInterlaced = frame.isInterlaced
+        size = Track.Size(width: frame.width, height: frame.height)
         let inside = frame.colour
         colour.primaries = colour.primaries ?? inside.primaries
         colour.transfer = colour.transfer ?? inside.transfer

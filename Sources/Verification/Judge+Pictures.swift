@@ -170,10 +170,25 @@ extension Judge {
         compare("primaries", wanted.primaries, found.primaries)
         compare("transfer", wanted.transfer, found.transfer)
         // Unsaid, a picture of standard definition is taken for BT.601, which VP8 (RFC 6386 §9.2) always is.
-        let isStandard = track.format.height <= 576 && ["bt470bg", "smpte170m"].contains(wanted.matrix)
-        compare("matrix", wanted.matrix, found.matrix, assumed: isStandard ? wanted.matrix : nil)
-        // Nothing said means limited range (ISO/IEC 14496-10 §E.2.1 video_full_range_flag).
-        compare("range", wanted.range ?? (source.isKnown ? "tv" : nil), found.range, assumed: "tv")
+        // The two names of BT.601 stand for the same numbers (Rec. ITU-T H.273 table 4, values 5 and 6).
+        let standard: Set = ["bt470bg", "smpte170m"]
+        let isStandard = track.format.height <= 576 && standard.contains(wanted.matrix ?? "")
+        let isSameMatrix = standard.contains(wanted.matrix ?? "") && standard.contains(found.matrix ?? "")
+        // Pictures of red, green and blue become others where the output's codec is given no such: matrix and range are then those
+        // of the conversion.
+        let isConverted = source.isRGB && !output.isRGB && output.isKnown
+        if !isConverted {
+            if !isSameMatrix {
+                compare("matrix", wanted.matrix, found.matrix, assumed: isStandard ? wanted.matrix : nil)
+            }
+            // Nothing said means limited range (ISO/IEC 14496-10 §E.2.1 video_full_range_flag).
+            compare("range", wanted.range ?? (source.isKnown ? "tv" : nil), found.range, assumed: "tv")
+        } else if found.matrix == nil || found.matrix == "gbr" {
+            find(
+                .colour, track: track.index,
+                "The pictures are RGB in the source; the output does not say with which matrix they became \(output.pixelFormat ?? "YUV")."
+            )
+        }
         if let left = wanted.chromaLocation, let right = found.chromaLocation, left != right {
             note(.colour, track: track.index, "Chroma lies \(left) in the source and \(right) in the output.")
         }

@@ -11,7 +11,8 @@ struct ShownPicture: Hashable {
     private let coded: Track.Size
 
     init(_ track: Track, _ cropping: PictureCropping?, _ first: FirstPicture) {
-        coded = Track.Size(width: track.format.width, height: track.format.height)
+        // A container may tell another size than its pictures have: decoders go by the pictures.
+        coded = first.size ?? Track.Size(width: track.format.width, height: track.format.height)
         (width, height) = (coded.width, coded.height)
         sampleAspectRatio = track.sampleAspectRatio
         guard let cropping,

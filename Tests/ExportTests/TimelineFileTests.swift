@@ -69,6 +69,49 @@ struct TimelineFileTests {
         #expect(zip(times, times.dropFirst()).allSatisfy { abs($1 - $0 - 0.04) < 0.0011 })
     }
 
+    @Test(
+        "A picture with the time of another comes where the decoder shows it, and none is lost",
+        arguments: ["mkv", "mp4"])
+    func wrongPresentationTime(target: String) throws {
+        let workplace = try Workplace()
+        let (whole, source) = (workplace.file("whole.ts"), workplace.file("source.ts"))
+        guard
+            try FFmpegProgram.run(
+                ["-f", "lavfi", "-i", "testsrc2=s=160x90:r=25:d=6"] + Self.x264 + ["-muxdelay", "0", whole])
+        else { return }
+        // As at the seams of WebKit's start-offset.ts: a B picture has the time of the P picture that is shown two places later.
+        try PacketTimes.spoilPresentationTime(of: whole, into: source)
+        let (report, errors) = try workplace.export(
+            source, "out.\(target)", ["-o", "preset=ultrafast", "-o", "qp=0", "--segment-duration", "2"])
+        #expect(try #require(report, "\(errors)").proof.pass)
+        let output = Judge(path: workplace.file("out.\(target)"))
+        let times = try output.storedPictures().times.times
+        #expect(times.count == 150)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $1 > $0 && $1 - $0 < 0.13 })
+        #expect(abs(times[149] - times[0] - 149 * 0.04) < 0.002)
+        #expect(try output.pictureHashes() == Judge(path: whole).pictureHashes())
+    }
+
+    @Test("A program stream without a single time stamp is shown from end to end")
+    func timelessProgramStream() throws {
+        let workplace = try Workplace()
+        let (whole, source) = (workplace.file("whole.vob"), workplace.file("source.vob"))
+        guard
+            try FFmpegProgram.run([
+                "-f", "lavfi", "-i", "testsrc2=s=160x90:r=25:d=6", "-c:v", "mpeg2video", "-bf", "0", "-g", "25", "-q:v",
+                "4",
+                whole,
+            ])
+        else { return }
+        try PacketTimes.removeTimes(of: whole, into: source)
+        let (report, errors) = try workplace.export(
+            source, "out.mp4", ["--encoder-option", "preset=ultrafast", "--segment-duration", "2"])
+        #expect(try #require(report, "\(errors)").proof.pass)
+        let times = try Judge(path: workplace.file("out.mp4")).storedPictures().times.times
+        #expect(times.count == 150)
+        #expect(zip(times, times.dropFirst()).allSatisfy { abs($1 - $0 - 0.04) < 0.0006 })
+    }
+
     struct Sound: CustomTestStringConvertible, Sendable {
         var name: String
         /// Seconds at which sound begins and how long it lasts; the picture is at 0 to 6.
@@ -127,5 +170,54 @@ private enum PacketTimes {
             history.append(own)
         }
         try Data(bytes).write(to: URL(fileURLWithPath: target))
+    }
+
+    /// The first B picture behind the middle gets the time of the P picture that was decoded before it.
+    static func spoilPresentationTime(of source: String, into target: String) throws {
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
+        var last: [UInt8]?
+        for packet in stride(from: bytes.count / 376 * 188, to: bytes.count - 187, by: 188)
+        where bytes[packet] == 0x47 && bytes[packet + 1] & 0x40 != 0 {
+            let hasAdaptation = bytes[packet + 3] & 0x20 != 0
+            let start = packet + 4 + (hasAdaptation ? 1 + Int(bytes[packet + 4]) : 0)
+            guard start + 19 <= packet + 188, bytes[start..<(start + 3)] == [0, 0, 1], bytes[start + 3] & 0xF0 == 0xE0
+            else { continue }
+            let place = start + 9..<start + 14
+            if bytes[start + 7] & 0xC0 == 0x80, let last {
+                // Without a DTS of its own the first four bits are others (ISO/IEC 13818-1 §2.4.3.6).
+                bytes.replaceSubrange(place, with: [last[0] & 0x0F | 0x20] + last.dropFirst())
+                break
+            }
+            last = Array(bytes[place])
+        }
+        try Data(bytes).write(to: URL(fileURLWithPath: target))
+    }
+
+    /// PES headers of pictures keep their length and lose their time stamps.
+    static func removeTimes(of source: String, into target: String) throws {
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
+        var place = 0
+        while place + 14 < bytes.count {
+            if bytes[place] == 0, bytes[place + 1] == 0, bytes[place + 2] == 1, bytes[place + 3] == 0xE0,
+                bytes[place + 6] & 0xC0 == 0x80, bytes[place + 7] & 0x80 != 0
+            {
+                let count = bytes[place + 7] & 0x40 != 0 ? 10 : 5
+                bytes[place + 7] &= 0x3F
+                for byte in 0..<count { bytes[place + 9 + byte] = 0xFF }
+                place += 9
+            }
+            place += 1
+        }
+        try Data(bytes).write(to: URL(fileURLWithPath: target))
+    }
+}
+
+extension Judge {
+    /// A hash of each picture in the order of a single pass.
+    fileprivate func pictureHashes() throws -> [String] {
+        let outcome = try Program.run(
+            "ffmpeg", ["-v", "quiet", "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-f", "framemd5", "-"])
+        return String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }
+            .compactMap { $0.split(separator: ",").last.map { $0.trimmingCharacters(in: .whitespaces) } }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Media
 import MediaTime
+import Support
 import Testing
 
 @Suite struct DemuxerTests {
@@ -47,6 +48,35 @@ import Testing
             #expect(ContainerFixtures.reason { _ = try Demuxer(location: text) } == .notMedia)
             #expect(ContainerFixtures.reason { _ = try Demuxer(location: noise) } == .notMedia)
             #expect(ContainerFixtures.reason { _ = try Demuxer(location: "nowhere://x/y") } == .unsupported)
+        }
+    }
+
+    @Test(
+        "where a demuxer gives up although the bytes are there, that is the end of the media and damage, no fault of the disk"
+    )
+    func demuxerGivesUp() throws {
+        try ContainerFixtures.withFolder { folder in
+            // libavformat 5.1 does not know how to go on with other streams than those before (chained Ogg, RFC 3533 §4).
+            let pieces = [["-f", "lavfi", "-i", "sine=d=1", "-c:a", "libvorbis"], []].enumerated().map {
+                number, sound in
+                (
+                    "\(folder)/\(number).ogv",
+                    ["-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=1"] + sound + ["-c:v", "libtheora"]
+                )
+            }
+            for (path, options) in pieces { guard try FFmpegProgram.run(options + [path]) else { return } }
+            let chain = folder + "/chain.ogv"
+            try pieces.map { try Data(contentsOf: URL(fileURLWithPath: $0.0)) }.reduce(Data(), +).write(
+                to: URL(fileURLWithPath: chain))
+            let demuxer = try Demuxer(location: chain)
+            var pictures = 0
+            while let sample = try demuxer.readToEnd() { pictures += sample.track == 0 ? 1 : 0 }
+            #expect(pictures >= 24)
+            if let cutOff = demuxer.cutOff {
+                #expect(cutOff.reason == .invalidData && cutOff.message.contains("cannot be read to its end"))
+            } else {
+                #expect(pictures > 25, "neither an error nor the second piece")
+            }
         }
     }
 

@@ -130,7 +130,10 @@ func pictureHashes(_ path: String, filter: String? = nil, scratch: ScratchFolder
     let filters = filter.map { ["-vf", $0] } ?? []
     guard
         try FFmpegProgram.run(
-            ["-i", path, "-map", "0:v:0"] + filters + ["-fps_mode", "passthrough", "-f", "framemd5", list])
+            // Unless told, ffmpeg cuts off less on the left than the stream says, for aligned addresses.
+            ["-flags", "unaligned", "-i", path, "-map", "0:v:0"] + filters + [
+                "-fps_mode", "passthrough", "-f", "framemd5", list,
+            ])
     else { return nil }
     return try String(contentsOfFile: list, encoding: .utf8).split(separator: "\n").filter { !$0.hasPrefix("#") }
         .compactMap { $0.split(separator: ",").last.map { $0.trimmingCharacters(in: .whitespaces) } }

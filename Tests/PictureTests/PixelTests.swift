@@ -7,13 +7,14 @@ import Testing
     struct Route: CustomTestStringConvertible, Sendable {
         var source: String
         var pixels: String
+        var size = "192x128"
         var target: String
         var options: [String]
         /// Pixel format of the output.
         var result: String
         /// Said of a conversion.
         var words: [String] = []
-        var testDescription: String { "\(pixels) → \(options.joined(separator: " "))" }
+        var testDescription: String { "\(pixels) \(size) → \(options.joined(separator: " "))" }
     }
 
     private static let x264 = ["-c", "h264", "-o", "preset=ultrafast"]
@@ -33,6 +34,15 @@ import Testing
             source: "ffv1", pixels: "gbrp", target: "mp4", options: x264, result: "yuv444p",
             words: ["RGB pictures become YUV with the BT.709 matrix"]),
         Route(
+            source: "libvpx", pixels: "yuv420p", size: "191x127", target: "mp4", options: x264, result: "yuv444p",
+            words: ["4:2:0 chroma becomes 4:4:4"]),
+        Route(
+            source: "ffv1", pixels: "yuv422p10le", size: "191x127", target: "mp4", options: x265, result: "yuv444p10le",
+            words: ["4:2:2 chroma becomes 4:4:4"]),
+        Route(
+            source: "ffv1", pixels: "yuv420p", size: "191x127", target: "webm", options: ["-c", "vp9"],
+            result: "yuv420p"),
+        Route(
             source: "ffv1", pixels: "yuva420p", target: "mp4", options: x264, result: "yuv420p",
             words: ["alpha channel is left out"]),
     ]
@@ -44,13 +54,49 @@ import Testing
         let scratch = try ScratchFolder()
         let source = scratch.file("source.mkv")
         let clip = [
-            "-f", "lavfi", "-i", "testsrc2=s=192x128:r=25:d=1", "-pix_fmt", route.pixels, "-c:v", route.source, source,
+            "-f", "lavfi", "-i", "testsrc=s=\(route.size):r=25:d=1", "-pix_fmt", route.pixels, "-c:v", route.source,
+            source,
         ]
         guard try FFmpegProgram.run(clip) else { return }
         let export = try Export(source, into: scratch, as: "out." + route.target, route.options)
         #expect(export.isProved, "\(export.complaint)")
         #expect(try Probe(export.output)?.text("pix_fmt") ?? route.result == route.result)
         for word in route.words { #expect(export.warnings.contains { $0.contains(word) }, "\(export.warnings)") }
+    }
+
+    @Test("What the stream hides on the left and above is cut off to the last column")
+    func croppedInside() throws {
+        let scratch = try ScratchFolder()
+        let source = scratch.file("source.mkv")
+        let clip = [
+            "-f", "lavfi", "-i", "testsrc2=s=192x128:r=25:d=1", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-preset",
+            "ultrafast", "-bsf:v", "h264_metadata=crop_left=6:crop_top=2", source,
+        ]
+        guard try FFmpegProgram.run(clip) else { return }
+        let export = try Export(source, into: scratch, as: "out.mp4", Self.x264)
+        #expect(export.isProved, "\(export.complaint)")
+        #expect(try Probe(export.output)?.text("width") ?? "186" == "186")
+        #expect(try Export.findings(source, export.output) == [])
+    }
+
+    @Test(
+        "RGB that became YUV passes verify, with the matrix and range of the conversion; YUV whose range changes does not"
+    )
+    func convertedRGB() throws {
+        let scratch = try ScratchFolder()
+        let source = scratch.file("source.mkv")
+        let clip = [
+            "-f", "lavfi", "-i", "testsrc2=s=192x128:r=25:d=1", "-pix_fmt", "gbrp", "-c:v", "libx264rgb", "-crf", "1",
+            source,
+        ]
+        guard try FFmpegProgram.run(clip) else { return }
+        let export = try Export(source, into: scratch, as: "out.mp4", Self.x264)
+        #expect(export.isProved, "\(export.complaint)")
+        #expect(try Export.findings(source, export.output) == [])
+        let flipped = scratch.file("flipped.mp4")
+        let flip = ["-i", export.output, "-c", "copy", "-bsf:v", "h264_metadata=video_full_range_flag=1", flipped]
+        guard try FFmpegProgram.run(flip) else { return }
+        #expect(try Export.findings(export.output, flipped).contains("colour"))
     }
 
     @Test(

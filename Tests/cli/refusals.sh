@@ -42,6 +42,17 @@ refuses() {
     [ -z "$(find state -mindepth 3 2>/dev/null)" ] || fail "weft export $*: left $(find state -mindepth 3)"
 }
 
+# fails CODE SRC DST OPTION...: as refuses, of what only the work shows; what was made until then is kept for --resume.
+fails() {
+    local wanted=$1 code=0
+    shift
+    timeout 60 "$weft" export "$@" --quiet >out 2>err </dev/null || code=$?
+    checks=$((checks + 1))
+    [ "$code" -eq "$wanted" ] || fail "weft export $*: exit code $code instead of $wanted"
+    [ -z "$(find target plain -mindepth 1 ! -name kept.mp4 ! -name '.keep')" ] || fail "weft export $*: left a file"
+    rm -rf state
+}
+
 says() { grep -qF -- "$1" err || fail "not said: $1"; }
 
 clip() { ffmpeg -v error -nostdin -y "$@"; }
@@ -65,6 +76,21 @@ refuses 65 empty.mp4 target/o.mp4; says "is empty"
 refuses 65 /dev/null target/o.mp4
 refuses 65 pipe.mp4 target/o.mp4; says "is a pipe"
 refuses 65 sound.m4a target/o.mp4; says "no video track"
+# The head of a fragmented movie, without its fragments.
+clip -i clip.mp4 -c copy -movflags frag_keyframe+empty_moov+default_base_moof fragments.mp4
+head -c "$(grep -abo moof fragments.mp4 | head -1 | awk -F: '{ print $1 - 4 }')" fragments.mp4 >init.mp4
+refuses 65 init.mp4 target/o.mp4; says "not one sample"
+# An intact index, the first bytes of each picture, and noise.
+clip -i clip.mp4 -an -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -t 1 vp9.mp4
+python3 - <<'END'
+import subprocess
+movie = bytearray(open("vp9.mp4", "rb").read())
+listed = subprocess.run("ffprobe -v error -select_streams v -show_entries packet=pos,size -of csv=p=0 vp9.mp4", shell=True, capture_output=True, text=True)
+for size, place in (map(int, line.split(",")[:2]) for line in listed.stdout.split()):
+    movie[place + 8:place + size] = bytes((place + n) * 37 % 251 for n in range(size - 8))
+open("noise.mp4", "wb").write(movie)
+END
+fails 65 noise.mp4 target/o.mp4; says "Not one picture"
 if [ -d "$media" ]; then
     refuses 65 "$media/shaka-player--video.mp4" target/o.mp4; says "is encrypted"
 else
@@ -87,6 +113,7 @@ refuses 64 clip.mp4 target/o.mp4 -o crf=abc; says "“abc”"
 refuses 64 clip.mp4 target/o.mp4 -o preset=quick; says "invalid preset 'quick'"
 refuses 64 clip.mp4 target/o.mp4 --filter nosuch; says "nosuch"
 refuses 64 clip.mp4 target/o.mp4 --filter scale=abc
+fails 64 clip.mp4 target/o.mp4 --filter 'select=lt(t\,0)'; says "no picture"
 refuses 64 clip.mp4 target/o.webm --video-codec prores; says "WebM cannot hold prores"
 refuses 64 clip.mp4 target/o.webm --video-codec vp9 --audio flac; says "--audio opus"
 refuses 64 clip.mp4 target/o.mp4 --start 100; says "--start"
