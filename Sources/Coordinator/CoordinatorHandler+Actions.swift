@@ -165,7 +165,10 @@ extension CoordinatorHandler {
             }
             if state == .failed, let failure, failure.boundary != .storage {
                 let place = "\(worker.node)/\(worker.slot)"
-                notice(job, "Segment \(segment) failed on \(place) and runs again: \(failure.message)")
+                // Where this was the last attempt, `segmentFailed` says so next.
+                let isOver = scheduler.segmentStatus(job, segment)?.state == .failed
+                notice(
+                    job, "Segment \(segment) failed on \(place)\(isOver ? "" : " and runs again"): \(failure.message)")
                 // A service tells it from its log (`JobAccount`).
                 if desk == nil {
                     jobs[job]?.warnings.append("Segment \(segment) failed once on \(place): \(failure.message)")

@@ -135,6 +135,12 @@ struct ExportPlanner {
         let captions = CaptionCarriage(pictures, encoder: resolved.recipe.encoder)
         planned.losses += captions.losses
         planned.stitch.captionLoss = captions.laterLoss
+        // Where a loss is an error, it is one before hours of encoding: every picture is read for it, none decoded.
+        if order.settings.isStrict, let loss = captions.laterLoss,
+            try CaptionMark.isFound(in: sourceReference, from: first.start, to: last.end, interrupt: interrupt)
+        {
+            planned.losses.append(loss)
+        }
         planned.losses += try secondCroppings(selection.carried, container)
         planned.carried =
             CarriageList(
@@ -173,8 +179,15 @@ struct ExportPlanner {
     ) throws(Failure) {
         let container = planned.stitch.container
         let indexes = [video.index] + selection.carried.map(\.track)
+        var languages: [Int: String] = [:]
+        do {
+            for index in indexes { languages[index] = try demuxer.languageTag(ofTrack: index) }
+        } catch {
+            throw Failure(error, role: .source)
+        }
         let tags = TagCarriage(
-            file: demuxer.metadata, carried: indexes.map { demuxer.tracks[$0] }, container: container,
+            file: demuxer.metadata, carried: indexes.map { demuxer.tracks[$0] }, languageTags: languages,
+            container: container,
             hasCover: selection.carried.contains { demuxer.tracks[$0.track].disposition.contains(.attachedPicture) })
         planned.stitch.metadata = tags.file
         planned.stitch.trackTags = tags.tracks

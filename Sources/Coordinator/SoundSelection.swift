@@ -52,7 +52,7 @@ struct SoundSelection {
         canonical(track.language ?? "und") == canonical(language)
     }
 
-    private static func canonical(_ language: String) -> String {
+    static func canonical(_ language: String) -> String {
         let primary = language.lowercased().split(separator: "-").first.map(String.init) ?? "und"
         let terminology = bibliographic[primary] ?? primary
         return Locale.LanguageCode(terminology).identifier(.alpha2) ?? terminology

@@ -11,10 +11,16 @@ struct TagCarriage {
     /// A movie's tags are written as keys with values (QuickTime metadata), which may be any, instead of the fixed few.
     private(set) var usesMetadataKeys = false
     private let container: Container
+    private let languageTags: [Int: String]
 
-    /// - Parameter source: the source's tags and tracks; `carried` are those that the output has, the picture among them.
-    init(file source: Metadata, carried: [Track], container: Container, hasCover: Bool) {
+    /// - Parameters:
+    ///   - source: the source's tags and tracks; `carried` are those that the output has, the picture among them.
+    ///   - languageTags: BCP 47, by track.
+    init(
+        file source: Metadata, carried: [Track], languageTags: [Int: String] = [:], container: Container, hasCover: Bool
+    ) {
         self.container = container
+        self.languageTags = languageTags
         file = Self.content(of: source)
         if container.isMovie {
             let others = file.filter { !fixedKeys.contains($0.key.lowercased()) }
@@ -52,6 +58,14 @@ struct TagCarriage {
         }
         tracks[track.index] = tags
         guard !isEnclosed else { return }
+        // libavformat has the three letters of ISO 639-2 for all containers: neither Matroska's LanguageBCP47 nor `elng`.
+        if let tag = languageTags[track.index],
+            tag.contains("-") || SoundSelection.canonical(tag) != SoundSelection.canonical(track.language ?? "und")
+        {
+            losses.append(
+                "The language “\(tag)” of track \(track.index) is carried as “\(track.language ?? "und")”: libavformat writes no "
+                    + "more than that.")
+        }
         let names = lostDispositions(track)
         if !names.isEmpty {
             losses.append(

@@ -59,7 +59,7 @@ package final class Demuxer {
     private var bytesReadElsewhere: Int64 = 0
     private lazy var boxes = MovieBoxes(ofFileAt: location)
     private var clusterIndexes: [Int: ClusterIndex] = [:]
-    private var croppings: [Int: PictureCropping]?
+    private var told: HeaderFacts?
 
     private enum End { case ahead, failed, reached }
     /// Steps without a sample before a demuxer is taken for stuck.
@@ -204,28 +204,47 @@ package final class Demuxer {
     /// Read from the file's own header when first asked for: FFmpeg 5.1 passes none of it on, and read by one reader it is the same
     /// with every version. What that does not know, FFmpeg 7.1 may tell.
     package func cropping(ofTrack index: Int) throws(MediaError) -> PictureCropping? {
-        let known: [Int: PictureCropping]
-        if let croppings { known = croppings } else { known = try headerCroppings() }
-        croppings = known
+        let facts = try headerFacts()
         guard tracks.indices.contains(index) else { return nil }
         let format = tracks[index].format
-        return known[index]
+        return facts.croppings[index]
             ?? format.attachments.first { $0.kind == .frameCropping }
             .flatMap { PictureCropping(sideData: $0.bytes, width: format.width, height: format.height) }
     }
 
-    private func headerCroppings() throws(MediaError) -> [Int: PictureCropping] {
-        guard isMovie || isMatroska else { return [:] }
+    /// The language of a track as BCP 47 tells it (`pt-BR`), where the container does; libavformat knows ISO 639-2 only.
+    package func languageTag(ofTrack index: Int) throws(MediaError) -> String? { try headerFacts().languages[index] }
+
+    /// By track.
+    private struct HeaderFacts {
+        var croppings: [Int: PictureCropping] = [:]
+        var languages: [Int: String] = [:]
+    }
+
+    private func headerFacts() throws(MediaError) -> HeaderFacts {
+        if let told { return told }
+        var facts = HeaderFacts()
+        defer { told = facts }
+        guard isMovie || isMatroska else { return facts }
         let file = try HeaderBytes(location: location, interrupt: watch.interrupt)
-        let pictures = tracks.filter { $0.mediaType == .video && !$0.disposition.contains(.attachedPicture) }
-        var result: [Int: PictureCropping] = [:]
         if isMovie {
-            let apertures = try CleanAperture.all(in: file)
-            for track in pictures { result[track.index] = apertures[track.id] }
-        } else {
-            for (track, cropping) in zip(pictures, try MatroskaTracks(file).pictures) { result[track.index] = cropping }
+            let movie = try MovieTracks(file)
+            for track in tracks {
+                facts.croppings[track.index] = movie.croppings[track.id]
+                facts.languages[track.index] = movie.languages[track.id]
+            }
+            return facts
         }
-        return result
+        // libavformat numbers Matroska's tracks in the order of the file, without those of kinds that it does not know.
+        let entries = try MatroskaTracks(file).entries
+        for (type, kind) in [(MediaType.video, 1), (.audio, 2), (.subtitle, 17)] as [(MediaType, UInt64)] {
+            let own = tracks.filter { $0.mediaType == type && !$0.disposition.contains(.attachedPicture) }
+            for (track, entry) in zip(own, entries.filter { $0.kind == kind }) {
+                facts.croppings[track.index] = entry.cropping
+                facts.languages[track.index] = entry.language
+            }
+        }
+        return facts
     }
 
     /// Moves to the last random access point at or before `ticks` (units of the track's time base).

@@ -7,8 +7,16 @@ internal import MediaTime
 struct MatroskaTracks {
     private let file: HeaderBytes
     private var elementsLeft = 20_000
-    /// Of the pictures, in the order of the file.
-    private(set) var pictures: [PictureCropping?] = []
+    /// In the order of the file.
+    private(set) var entries: [Entry] = []
+
+    struct Entry {
+        /// 1 for pictures, 2 for sound, 17 for subtitles.
+        var kind: UInt64
+        var cropping: PictureCropping?
+        /// BCP 47; `nil` where only ISO 639-2 is told.
+        var language: String?
+    }
 
     private struct Element {
         var id: UInt64
@@ -26,6 +34,7 @@ struct MatroskaTracks {
         static let cluster: UInt64 = 0x1F43_B675
         static let entry: UInt64 = 0xAE
         static let type: UInt64 = 0x83
+        static let language: UInt64 = 0x22B59D
         static let video: UInt64 = 0xE0
         static let width: UInt64 = 0xB0
         static let height: UInt64 = 0xBA
@@ -81,18 +90,20 @@ struct MatroskaTracks {
         return place
     }
 
-    private mutating func add(_ entry: Range<Int64>) throws(MediaError) {
-        var isPicture = false
-        var video: [UInt64: UInt64] = [:]
-        try walk(entry) { (reader, element) throws(MediaError) in
+    private mutating func add(_ body: Range<Int64>) throws(MediaError) {
+        var entry = Entry(kind: 0)
+        try walk(body) { (reader, element) throws(MediaError) in
             switch element.id {
-            case ID.type: isPicture = try reader.number(element.body) == 1
-            case ID.video: video = try reader.numbers(in: element.body)
+            case ID.type: entry.kind = try reader.number(element.body) ?? 0
+            case ID.video: entry.cropping = Self.cropping(try reader.numbers(in: element.body))
+            case ID.language where element.body.count <= LanguageTag.limit:
+                let bytes = try reader.file.bytes(at: element.body.lowerBound, count: element.body.count)
+                entry.language = bytes.flatMap { LanguageTag.text($0) }
             default: break
             }
             return true
         }
-        if isPicture { pictures.append(Self.cropping(video)) }
+        entries.append(entry)
     }
 
     private static func cropping(_ video: [UInt64: UInt64]) -> PictureCropping? {

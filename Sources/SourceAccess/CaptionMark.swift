@@ -1,3 +1,4 @@
+package import ClusterProtocol
 internal import Foundation
 package import Media
 
@@ -25,5 +26,27 @@ package enum CaptionMark {
             index = place + 1
         }
         return false
+    }
+
+    /// Whether a picture of a part of a source has captions: read until the first that has, not decoded.
+    ///
+    /// - Parameters:
+    ///   - start: ticks of the track.
+    ///   - end: exclusive.
+    package static func isFound(
+        in reference: SourceReference, from start: Int64, to end: Int64, interrupt: InterruptFlag
+    ) throws(Failure) -> Bool {
+        do throws(MediaError) {
+            let demuxer = try Demuxer(location: reference.location, interrupt: interrupt)
+            let reader = ProgramReader(demuxer, tracks: [reference.videoTrack], survivesDamage: true)
+            while let sample = try reader.next()?.sample {
+                guard let pts = sample.pts ?? sample.dts else { continue }
+                if let dts = sample.dts, dts >= end { return false }
+                if pts >= start, pts < end, !sample.isDiscarded, isIn(sample) { return true }
+            }
+            return false
+        } catch {
+            throw Failure(error, role: .source)
+        }
     }
 }

@@ -82,8 +82,9 @@ package struct ProgramClock<Item> {
     private var held: [Held] = []
     private var heldSize = 0
     private var isOpen = false
-    /// Where the epoch before the open one stood when that was begun.
+    /// Where the epoch before the open one stood when that was begun, and the line that its first sample left.
     private var formerHead: Int128 = 0
+    private var left: (track: Int, line: Line)?
     private var ready: [Placed] = []
 
     /// How often the program's clock was set anew.
@@ -110,9 +111,10 @@ package struct ProgramClock<Item> {
             hold(Held(item: item, stamp: stamp, epoch: epochs.count - 1, dts: 0, pts: nil, isJump: false))
             return take()
         }
+        let wasStray = stamp.isDense && returnsFromStray(stamp.track, raw)
         let (epoch, time) = stamp.isDense ? locate(stamp, raw) : locateSparse(stamp, raw)
         let shown = stamp.pts.map { wrap.unwrapped($0, near: time) }
-        let isJump = lines[stamp.track].map { $0.epoch != epoch } ?? (epoch > 0)
+        let isJump = wasStray || (lines[stamp.track].map { $0.epoch != epoch } ?? (epoch > 0))
         note(stamp, epoch, time, shown ?? time)
         let held = Held(item: item, stamp: stamp, epoch: epoch, dts: time, pts: shown, isJump: isJump)
         guard isOpen else {
@@ -148,6 +150,7 @@ package struct ProgramClock<Item> {
         if step >= -backstep, step <= gap || time - epochs[line.epoch].head <= gap { return (line.epoch, time) }
         if let other = otherEpoch(than: line.epoch, of: stamp.track, raw) { return other }
         if isOpen { layOut() }
+        left = (stamp.track, line)
         begin(after: line.epoch, at: Int128(raw))
         return (epochs.count - 1, Int128(raw))
     }
@@ -206,6 +209,37 @@ package struct ProgramClock<Item> {
         guard isOpen, epoch == epochs.count - 1 else { return }
         let past = former.flatMap { line in epochs[line.epoch].offset.map { line.end + $0 } }
         entrants[stamp.track] = Entrant(end: past, first: shown)
+    }
+
+    /// A few samples of one track with a damaged time are no new epoch: the track returns to its line right behind them, and nothing
+    /// else has left its own. They belong where they stand.
+    private mutating func returnsFromStray(_ track: Int, _ raw: Int64) -> Bool {
+        guard isOpen, let left, left.track == track, entrants.count == 1, entrants[track] != nil, let own = lines[track]
+        else { return false }
+        let open = epochs.count - 1
+        let strays = held.indices.filter { held[$0].epoch == open }
+        guard strays.count <= Self.enough, strays.allSatisfy({ held[$0].stamp.track == track }) else { return false }
+        let step = wrap.unwrapped(raw, near: left.line.last) - left.line.last
+        let other = wrap.unwrapped(raw, near: own.last) - own.last
+        let length = max(1, left.line.duration)
+        guard step >= 0, step <= backstep + Int128(strays.count) * length, abs(other) > backstep else { return false }
+        var line = left.line
+        for index in strays {
+            let moved = line.last + length - held[index].dts
+            held[index].dts += moved
+            held[index].pts = held[index].pts.map { $0 + moved }
+            held[index].epoch = line.epoch
+            held[index].isJump = true
+            line.last = held[index].dts
+            line.end = max(line.end, (held[index].pts ?? line.last) + length)
+        }
+        lines[track] = line
+        epochs.removeLast()
+        jumps -= 1
+        isOpen = false
+        ready += held.map { placed($0) }
+        (held, heldSize, entrants, self.left) = ([], 0, [:], nil)
+        return true
     }
 
     // MARK: Holding

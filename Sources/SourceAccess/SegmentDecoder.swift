@@ -8,8 +8,7 @@ package import SegmentPlan
 ///
 /// A decoder that has come from the track's beginning shows something even of a group whose first sample is bad: it has older
 /// pictures to refer to. One that enters at that sample has none. So where the segment's entry proves bad before its first
-/// picture is handed out, decoding enters again earlier: at the entry of the segment before, and at the track's start where that
-/// is bad too.
+/// picture is handed out, decoding enters again earlier (`Segment.earlierEntries`).
 package final class SegmentDecoder {
     package private(set) var ledger: PictureLedger
     private let segment: Segment
@@ -32,7 +31,7 @@ package final class SegmentDecoder {
         self.timeBase = timeBase
         ledger = PictureLedger(segment, format: format)
         decoder = try Self.open(format, timeBase)
-        entries = Self.entries(before: segment)
+        entries = segment.earlierEntries.reversed()
     }
 
     private static func open(_ format: FormatDescription, _ timeBase: TimeBase) throws(Failure) -> DecompressionSession
@@ -42,14 +41,6 @@ package final class SegmentDecoder {
         } catch {
             throw Failure(error, role: .source)
         }
-    }
-
-    private static func entries(before segment: Segment) -> [Keyframe] {
-        let isFirst = segment.entry.ordinal == 0
-        guard segment.index > 0, !isFirst else { return [] }
-        let start = Keyframe(pts: segment.entry.pts, dts: segment.entry.dts, position: -1, ordinal: 0, kind: .clean)
-        guard let earlier = segment.earlier, earlier != segment.entry, earlier.ordinal != 0 else { return [start] }
-        return [start, earlier]
     }
 
     /// The next pictures, each at its own time; none where a sample gave none yet, `nil` after the last.
@@ -140,5 +131,21 @@ package final class SegmentDecoder {
         waiting = MendedPictures()
         unsupported = nil
         return false
+    }
+}
+
+extension Segment {
+    /// Segments that are decoded once more, at most, because of damage before this one. Otherwise a track that is damaged throughout
+    /// would be decoded from its beginning for every other segment, which takes the square of its length.
+    private static var reach: Int { 16 }
+
+    /// Where to enter when this segment's own entry is damaged, in the order to be tried: the entry of the segment before; then the
+    /// track's start, where that is near. Elsewhere what the segment before leaves open stays open.
+    package var earlierEntries: [Keyframe] {
+        guard index > 0, entry.ordinal != 0 else { return [] }
+        let start = Keyframe(pts: entry.pts, dts: entry.dts, position: -1, ordinal: 0, kind: .clean)
+        let near = index <= Self.reach ? [start] : []
+        guard let earlier, earlier != entry, earlier.ordinal != 0 else { return near }
+        return [earlier] + near
     }
 }

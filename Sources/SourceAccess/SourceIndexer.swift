@@ -133,9 +133,12 @@ package struct SourceIndexer {
 
         let isMOV = access.seeking == .decodeTime
         guard var reading = try readStart(demuxer, isMOV: isMOV, first: first) else { return nil }
-        try readEnd(
-            demuxer, from: isMOV ? entries[max(0, entries.count - 33)] : nil, lastSync: syncs[syncs.count - 1],
-            into: &reading)
+        // An index that leads to nothing is damaged.
+        guard
+            try readEnd(
+                demuxer, from: isMOV ? Self.entryBeforeEnd(entries) : nil, lastSync: syncs[syncs.count - 1],
+                into: &reading)
+        else { return nil }
 
         // Two plans: one over the container's approximate times says which keyframes are worth reading; the final one, made by
         // the caller, sees exact times.
@@ -235,23 +238,34 @@ package struct SourceIndexer {
             tellsDecodeOrderOnly: collector.tellsDecodeOrderOnly)
     }
 
+    /// The entry that lies twice the 16 places before the last one shown by which pictures are reordered at most (Rec. ITU-T H.264
+    /// §A.3.1, MaxDpbFrames). An edit list may end long before the media.
+    private static func entryBeforeEnd(_ entries: [Demuxer.IndexEntry]) -> Demuxer.IndexEntry {
+        let last = entries.lastIndex { !$0.isDiscarded } ?? entries.count - 1
+        return entries[max(0, last - 32)]
+    }
+
     /// Reads the last samples for the exact end of the last picture.
     ///
-    /// - Parameter sample: where any sample can be sought, one that lies twice the 16 places back by which pictures are
-    ///   reordered at most (Rec. ITU-T H.264 §A.3.1, MaxDpbFrames).
+    /// - Parameter sample: where to begin, where any sample can be sought.
+    /// - Returns: `false` where there is no sample.
     private func readEnd(
         _ demuxer: Demuxer, from sample: Demuxer.IndexEntry?, lastSync: Demuxer.IndexEntry, into reading: inout Ends
-    ) throws {
+    ) throws -> Bool {
+        var isThere = false
         if let sample {
             try demuxer.seek(track: track.index, toTicks: sample.timestamp, anySample: true)
         } else {
             try demuxer.seek(track: track.index, toTicks: lastSync.timestamp)
         }
         while let sample = try demuxer.readToEnd() {
-            guard sample.track == track.index, !sample.isDiscarded, let pts = sample.pts else { continue }
+            guard sample.track == track.index else { continue }
+            isThere = true
+            guard !sample.isDiscarded, let pts = sample.pts else { continue }
             reading.last.add(pts, duration: sample.duration)
         }
         reading.end = reading.last.end ?? reading.end
+        return isThere
     }
 
     /// The keyframes from the last clean cut not after `time` to the first not before it, as far as there are any near.

@@ -5,8 +5,8 @@ internal import SourceAccess
 
 /// Decodes a segment once more where pictures of it are missing: what a slot says of damage excuses nothing, what this sees does.
 ///
-/// It looks twice. As the slot did, which tells what was bad and what was made up; and in a plain pass from the segment before,
-/// or from the track's beginning, which tells what no decoder gives. Only what both lack is damage of the source.
+/// It looks twice. As the slot did, which tells what was bad and what was made up; and in a plain pass that enters no later than the
+/// segment before, which tells what no decoder gives. Only what both lack is damage of the source.
 ///
 /// Used from one thread.
 final class DamageWitness {
@@ -51,12 +51,14 @@ final class DamageWitness {
 
     private func plainPass(over segment: Segment, _ source: SourceSession) throws(Failure) -> PlainPass {
         // A decoder that enters at a bad sample lacks what one that comes from further back has.
-        if let earlier = segment.earlier, earlier.ordinal != 0 {
-            let pass = try plainPass(over: segment, from: earlier, source)
+        var last: PlainPass?
+        for entry in segment.earlierEntries {
+            let pass = try plainPass(over: segment, from: entry, source)
             if pass.isEntryRight { return pass }
+            last = pass
         }
-        let start = Keyframe(pts: segment.entry.pts, dts: segment.entry.dts, position: -1, ordinal: 0, kind: .clean)
-        return try plainPass(over: segment, from: start, source)
+        if let last { return last }
+        return try plainPass(over: segment, from: segment.entry, source)
     }
 
     private func plainPass(

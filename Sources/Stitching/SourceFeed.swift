@@ -13,6 +13,7 @@ final class SourceFeed {
         let track: Track
         let offset: Int64
         var clock: SampleClock?
+        var form = SoundFormatWatch()
         let transcoder: AudioTranscoder?
         let text: SubtitleTranscoder?
         /// Cues are cut to the exported range.
@@ -76,6 +77,8 @@ final class SourceFeed {
     /// Shown pictures read but not yet asked for, in ticks of the picture track.
     private var pictureTimes: [Int64] = []
     private var videoFront = Int64.min
+    /// Copied sound of which the container tells only the beginning's form.
+    private var changedSound: [String] = []
     /// The picture's samples in decode order, kept where the picture is copied.
     private var pictures: [CopiedSegment.Picture] = []
     private var visibility = SampleVisibility()
@@ -186,13 +189,11 @@ final class SourceFeed {
 
     var laneCount: Int { lanes.count }
 
-    /// Where the header says that the picture ends, in its ticks on the source's time line; `nil` where it does not, or where the source
-    /// is known to be cut off.
+    /// Where the header of Matroska says that the film ends, counted from zero (RFC 9559 §5.1.2.10), in the picture's ticks; `nil` for
+    /// others, and where the source is known to be cut off.
     var promisedEnd: Int64? {
-        guard demuxer.cutOff == nil, let start = demuxer.startTime, let duration = demuxer.duration,
-            let end = try? start.adding(duration)
-        else { return nil }
-        return try? end.ticks(in: videoTrack.timeBase)
+        guard demuxer.cutOff == nil, demuxer.isMatroska else { return nil }
+        return demuxer.duration.flatMap { try? $0.ticks(in: videoTrack.timeBase) }
     }
 
     /// The picture track as the source has it.
@@ -242,7 +243,7 @@ final class SourceFeed {
     }
 
     /// What encoding sound has cost.
-    var soundLosses: [String] { lanes.flatMap { $0.transcoder?.lost ?? [] } }
+    var soundLosses: [String] { lanes.flatMap { $0.transcoder?.lost ?? [] } + changedSound }
     var soundWarnings: [String] { lanes.flatMap { $0.transcoder?.warnings ?? [] } }
 
     /// libavformat writes KLV asynchronously, without times (mpegtsenc.c); whether the source had any shows when it is read.
@@ -377,6 +378,7 @@ final class SourceFeed {
         if let index = laneOfTrack[sample.track] {
             // The plan's description is the complete one.
             let lane = lanes[index]
+            if lane.transcoder == nil, let change = lane.form.change(at: sample) { noteChange(change, lane.track) }
             try carry(sample.described(by: lane.track.format, track: sample.track), lane)
         }
         for lane in lanes {
@@ -384,6 +386,17 @@ final class SourceFeed {
             try text.pass(ticksPassed(lane)) { lane.queue.append($0) }
         }
         if isBeyondRange { try endReading() }
+    }
+
+    private func noteChange(_ change: String, _ track: Track) {
+        let way = "--audio aac converts it to the first form."
+        if job.container == .mpegTS {
+            remarks.append("Track \(track.index): \(change), and is copied so. \(way)")
+        } else {
+            changedSound.append(
+                "Track \(track.index): \(change); copied, \(job.container) tells the first form alone, and players may play the "
+                    + "rest too fast, too slow or not at all. \(way)")
+        }
     }
 
     /// Half a second of the usual sound.

@@ -7,6 +7,8 @@ struct SourceScars {
     private var scars: [ClosedRange<Int64>] = []
     /// The end of the media came with it.
     private(set) var isOpen = false
+    /// It came before the first sample.
+    private(set) var isAtStart = false
 
     struct Hole: Equatable {
         /// Where the picture before it ends, and where the next one begins.
@@ -24,7 +26,10 @@ struct SourceScars {
             isOpen = true
             return
         }
-        let before = before ?? after
+        guard let before else {
+            isAtStart = true
+            return
+        }
         scars.append(min(before, after)...max(before, after))
     }
 

@@ -616,6 +616,10 @@ private final class StitchPass {
             }
             return tally
         }
+        if feed.scars.isAtStart {
+            result.warnings.append(
+                "The container is damaged before its first picture; what may have been there is not in the output.")
+        }
         result.warnings += feed.textWarnings + feed.soundWarnings
         for range in feed.damagedSound + feed.missingSound { try account.add(range) }
         try account.check(pictures: result.sourceFrames + result.dropped)

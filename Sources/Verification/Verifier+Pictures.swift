@@ -20,9 +20,13 @@ extension Verifier {
             likeness = try measure(source, output, shift: shift, joins: joins, trims: trims, pairsByOrder: true)
         }
         if isByOrder {
-            judge.note(
-                .timestamps, track: source.track.index,
-                "The source's decoder tells no rising times; pictures were compared in their order.")
+            let reason =
+                switch source.unshown {
+                case 0: "The source's decoder tells no rising times"
+                case source.times.count...: "The source does not store when its pictures are shown"
+                default: "The source does not store of all its pictures when they are shown"
+                }
+            judge.note(.timestamps, track: source.track.index, "\(reason); pictures were compared in their order.")
         }
         let track = source.track.index
         guard !likeness.marks.isEmpty else {

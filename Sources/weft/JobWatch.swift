@@ -57,7 +57,10 @@ enum JobWatch {
         if request.json { try JSONOutput.print(report) }
         switch report.state {
         case .done:
-            if !request.quiet { StandardStream.error.write(report.summary(bytes: report.outputBytes)) }
+            if !request.quiet {
+                StandardStream.error.write(
+                    report.summary(bytes: report.outputBytes, width: StandardStream.error.width))
+            }
             return report.proof?.pass == true ? .done : .jobFailed
         case .cancelled:
             StandardStream.error.write("weft: the job \(report.job) was cancelled\n")

@@ -268,6 +268,9 @@ struct OtherTrackTests {
         #expect(result.losses.contains { $0.contains("closed captions") }, "\(result.losses)")
         let strict = try workplace.export(source, "b.mkv", options + ["--strict"])
         #expect(strict.report == nil && strict.errors.contains("closed captions"), "\(strict.errors)")
+        // Before anything is encoded: the plan refuses it already.
+        let plan = try Program.run(Program.weft, ["plan", source, workplace.file("b.mkv")] + options + ["--strict"])
+        #expect(plan.status != 0 && plan.errors.contains("closed captions"), "\(plan.errors)")
         #expect(!FileManager.default.fileExists(atPath: workplace.file("b.mkv")))
     }
 
@@ -283,6 +286,19 @@ struct OtherTrackTests {
         #expect(try probe(movie, "format_tags=firmware") == ["HD5.02.02.00.00"])
         let (other, _) = try workplace.export(source, "a.mkv", ["--video-codec", "copy"])
         #expect(try #require(other).losses.contains { $0.contains("gpmd") })
+    }
+
+    @Test("a language of more than three letters is named where the container gets three", arguments: ["mkv", "mp4"])
+    func languageTag(container: String) throws {
+        let workplace = try Workplace()
+        let source = try Self.film(workplace)
+        // As mkvmerge writes it: both.
+        let names = ["language": "por", "language-ietf": "pt-BR"]
+        guard try MatroskaProperties.set(names, track: "a1", of: source) else { return }
+        let (report, errors) = try workplace.export(source, "out.\(container)", Self.fast)
+        let losses = try #require(report, "\(errors)").losses
+        #expect(losses.contains { $0.contains("“pt-BR” of track 1 is carried as “por”") }, "\(losses)")
+        #expect(losses.filter { $0.contains("The language") }.count == 1, "\(losses)")
     }
 
     @Test("a second picture track and its neighbours are carried")

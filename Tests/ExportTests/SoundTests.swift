@@ -108,4 +108,29 @@ struct SoundTests {
         let sound = try #require(try Judge(path: workplace.file("out.mkv")).sound())
         #expect(abs(Double(sound.count) / Double(sound.rate) - 12) < 0.08)
     }
+
+    @Test(
+        "Copied AAC whose rate and channels change is told, and a loss where the container tells one form alone",
+        arguments: ["mp4", "mkv", "ts"])
+    func changingForm(container: String) throws {
+        let workplace = try Workplace()
+        var joined = Data()
+        for (number, form) in [["-ar", "48000", "-ac", "2"], ["-ar", "44100", "-ac", "1"]].enumerated() {
+            let part = workplace.file("\(number).ts")
+            guard
+                try clip(part, ["-t", "3", "-c:a", "aac", "-output_ts_offset", "\(number * 3)"] + form, picture: "3")
+            else { return }
+            joined += try Data(contentsOf: URL(fileURLWithPath: part))
+        }
+        let source = workplace.file("source.ts")
+        try joined.write(to: URL(fileURLWithPath: source))
+        let options = ["--video-codec", "copy", "--audio", "copy"]
+        let (report, errors) = try workplace.export(source, "out.\(container)", options)
+        let result = try #require(report, "\(errors)")
+        let words = "changes from 48000 Hz with 2 channels to 44100 Hz with 1 channel at "
+        #expect(result.losses.contains { $0.contains(words) } == (container != "ts"), "\(result.losses)")
+        #expect(result.warnings.contains { $0.contains(words) } == (container == "ts"), "\(result.warnings)")
+        let strict = try workplace.export(source, "strict.\(container)", options + ["--strict"])
+        #expect((strict.report == nil) == (container != "ts"), "\(strict.errors)")
+    }
 }

@@ -51,7 +51,7 @@ import Testing
         ] as [(Int, UInt32, UInt32, Int, Int)])
     func rounding(extent: Int, over: UInt32, under: UInt32, first: Int, last: Int) throws {
         let box = CleanApertureBox(width: (64, 1), height: (over, under))
-        let cropping = try #require(CleanAperture.cropping(Array(box.bytes[8...]), width: 64, height: extent))
+        let cropping = try #require(MovieTracks.cropping(Array(box.bytes[8...]), width: 64, height: extent))
         #expect((cropping.top, cropping.bottom) == (first, last))
     }
 
@@ -65,7 +65,7 @@ import Testing
             CleanApertureBox(width: (.max, .max), height: (.max, 1), across: (.min, .max)),
             CleanApertureBox(width: (192, 1), height: (128, 1)),
         ] {
-            #expect(CleanAperture.cropping(Array(box.bytes[8...]), width: 192, height: 128) == nil)
+            #expect(MovieTracks.cropping(Array(box.bytes[8...]), width: 192, height: 128) == nil)
         }
     }
 
@@ -114,7 +114,7 @@ import Testing
         func read(_ bytes: [UInt8]) throws -> [PictureCropping?] {
             let file = try HeaderBytes(location: scratch.write(bytes, to: "damaged"), interrupt: InterruptFlag())
             return container == "mkv"
-                ? try MatroskaTracks(file).pictures : try Array(CleanAperture.all(in: file).values)
+                ? try MatroskaTracks(file).entries.map(\.cropping) : try Array(MovieTracks(file).croppings.values)
         }
         #expect(try read(clean).contains { $0 != nil })
         var random = SeededRandom(seed: 0x63_726F70)

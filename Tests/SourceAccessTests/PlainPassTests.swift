@@ -104,6 +104,30 @@ struct PlainPassTests {
         }
     }
 
+    @Test("However long a track that is damaged throughout is, a segment is decoded from a bounded way back")
+    func bounded() {
+        func keyframe(_ index: Int) -> Keyframe {
+            Keyframe(pts: Int64(index) * 250, dts: Int64(index) * 250, position: -1, ordinal: index * 250, kind: .clean)
+        }
+        for count in [100, 1_000, 10_000] {
+            var decoded = 0
+            for index in 0..<count {
+                var segment = Segment(
+                    index: index, start: Int64(index) * 250, end: Int64(index + 1) * 250, entry: keyframe(index),
+                    keyframe: keyframe(index), next: keyframe(index + 1))
+                segment.earlier = index > 0 ? keyframe(index - 1) : nil
+                // All entries prove bad: each is tried.
+                decoded += segment.earlierEntries.reduce(250) { $0 + (index + 1) * 250 - $1.ordinal }
+            }
+            #expect(decoded <= count * 250 * 4 + 17 * 17 * 250, "\(count) segments")
+        }
+        // Near the beginning it goes back all the way.
+        var third = Segment(
+            index: 2, start: 500, end: 750, entry: keyframe(2), keyframe: keyframe(2), next: nil)
+        third.earlier = keyframe(1)
+        #expect(third.earlierEntries.map(\.ordinal) == [250, 0])
+    }
+
     @Test("No intact real file breaks the rule")
     func intact() throws {
         guard let folder = RealMedia.folder else { return print("skipped: no folder of real media (set WEFT_MEDIA)") }

@@ -49,6 +49,20 @@ struct ProgramClockTests {
         [0, 1].map { track in Set(events.filter { $0.track == track }.map { (times[$0] ?? .min) - $0.ideal }) }
     }
 
+    @Test(
+        "A few samples with a damaged time are no jump of the clock: they stay where they are", arguments: [0, 1],
+        [1, 3])
+    func stray(track: Int, count: Int) {
+        for error: Int64 in [-5 * 90_000, 30 * 90_000, Self.wrap / 2] {
+            var events = Self.piece(ideal: 0, raw: 900_000, seconds: 8)
+            let places = events.indices.filter { events[$0].track == track }.dropFirst(40).prefix(count)
+            for index in places { events[index].raw = (events[index].raw + error + Self.wrap) % Self.wrap }
+            let (times, order, jumps) = Self.run(events)
+            #expect(jumps == 0 && order == events)
+            #expect(Self.shifts(events, times) == [[900_000], [900_000]], "\(error)")
+        }
+    }
+
     @Test("Several 33-bit wraps, each met by picture and sound at their own sample, leave no trace")
     func wraps() {
         // More than three times 2³³ ticks, in frames of 6.7 s.

@@ -176,5 +176,11 @@ struct TextTests {
         let duration = try #require(object["duration"] as? [String: Int])
         #expect(duration == ["value": 60060, "timescale": 30000])
         #expect(report.summary(bytes: 1000).contains("proof: holds; 50 source frames, 50 in the output"))
+        // Sentences keep to the terminal, where there is one; a program finds them in one line.
+        report.losses = [Array(repeating: "word", count: 40).joined(separator: " ")]
+        let wrapped = report.summary(bytes: nil, width: 60).split(separator: "\n").filter { $0.contains("word") }
+        #expect(wrapped.count > 3 && wrapped.allSatisfy { $0.count < 60 })
+        #expect(wrapped.first?.hasPrefix("  lost: word") == true && wrapped.last?.hasPrefix("        word") == true)
+        #expect(report.summary(bytes: nil).split(separator: "\n").filter { $0.contains("word") }.count == 1)
     }
 }

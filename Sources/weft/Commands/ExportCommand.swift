@@ -72,7 +72,7 @@ enum ExportCommand {
         if request.json { try JSONOutput.print(report) }
         if !request.quiet {
             let size = try? FileManager.default.attributesOfItem(atPath: request.destination)[.size] as? Int64
-            StandardStream.error.write(report.summary(bytes: size))
+            StandardStream.error.write(report.summary(bytes: size, width: StandardStream.error.width))
         }
         return report.proof?.pass == true ? .done : .jobFailed
     }

@@ -2,7 +2,8 @@ internal import ClusterProtocol
 
 extension JobReport {
     /// The few lines that end an export on a terminal.
-    func summary(bytes: Int64?) -> String {
+    /// - Parameter width: columns; `nil` leaves every sentence in one line, for programs that look for it.
+    func summary(bytes: Int64?, width: Int? = nil) -> String {
         let realtime = wallSeconds > 0 ? duration.seconds / wallSeconds : 0
         var lines = [
             "\(output)",
@@ -19,12 +20,18 @@ extension JobReport {
         }
         if !damage.isEmpty { lines += damageLines }
         if !carried.isEmpty { lines.append(carriedLine) }
-        lines += losses.map { "  lost: \($0)" } + warnings.map { "  note: \($0)" }
+        lines += losses.map { Self.sentence("lost", $0, width) } + warnings.map { Self.sentence("note", $0, width) }
         return lines.joined(separator: "\n") + "\n"
     }
 }
 
 extension JobReport {
+    private static func sentence(_ word: String, _ text: String, _ width: Int?) -> String {
+        guard let width else { return "  \(word): \(text)" }
+        let lines = Help.wrap(TextTable.printable(text), indent: word.count + 4, width: max(40, width - 1))
+        return "  \(word): " + lines.drop { $0 == " " }.dropLast()
+    }
+
     /// All that is carried, in lines of 80 columns.
     private var carriedLine: String {
         let text = TextTable.printable(carried.map(\.words).joined(separator: ", "))

@@ -1,35 +1,43 @@
-/// The clean aperture boxes of a movie, by track.
+/// What a movie's track headers say and FFmpeg 5.1 does not pass on: the clean aperture (ISO/IEC 14496-12 §12.1.4) and the extended
+/// language tag (§8.4.6), by the track's id.
 ///
-/// Walks moov, trak, mdia, minf, stbl, stsd to the first sample entry and nothing beside; FFmpeg 5.1 passes them on by no way. (GPAC, the
-/// library in C that Debian has for movies, reads every sample table of a file before it answers, and from local files only.)
-struct CleanAperture {
+/// Walks moov, trak, mdia, minf, stbl, stsd to the first sample entry and nothing beside. (GPAC, the library in C that Debian has for
+/// movies, reads every sample table of a file before it answers, and from local files only.)
+struct MovieTracks {
     private let file: HeaderBytes
     /// Boxes that are looked at in the whole file: a fragmented one has two for every fragment before its end.
     private var boxesLeft = 20_000
+    private(set) var croppings: [Int32: PictureCropping] = [:]
+    /// BCP 47.
+    private(set) var languages: [Int32: String] = [:]
 
     private struct Box {
         var type: String
         var body: Range<Int64>
     }
 
-    /// - Returns: by the track's id.
-    static func all(in file: HeaderBytes) throws(MediaError) -> [Int32: PictureCropping] {
-        var reader = CleanAperture(file: file)
-        var result: [Int32: PictureCropping] = [:]
-        guard let moov = try reader.first("moov", in: 0..<file.end) else { return [:] }
-        for trak in try reader.children(of: moov, stop: nil) where trak.type == "trak" {
-            guard let (id, cropping) = try reader.track(trak.body) else { continue }
-            result[id] = cropping
+    init(_ file: HeaderBytes) throws(MediaError) {
+        self.file = file
+        guard let moov = try first("moov", in: 0..<file.end) else { return }
+        for trak in try children(of: moov, stop: nil) where trak.type == "trak" {
+            guard let header = try first("tkhd", in: trak.body),
+                let version = try file.number(at: header.lowerBound, bytes: 1),
+                let number = try file.number(at: header.lowerBound + (version == 1 ? 20 : 12), bytes: 4)
+            else { continue }
+            let id = Int32(truncatingIfNeeded: number)
+            croppings[id] = try cropping(of: trak.body)
+            languages[id] = try language(of: trak.body)
         }
-        return result
     }
 
-    private init(file: HeaderBytes) { self.file = file }
-
-    private mutating func track(_ trak: Range<Int64>) throws(MediaError) -> (Int32, PictureCropping)? {
-        guard let header = try first("tkhd", in: trak), let version = try file.number(at: header.lowerBound, bytes: 1),
-            let id = try file.number(at: header.lowerBound + (version == 1 ? 20 : 12), bytes: 4)
+    private mutating func language(of trak: Range<Int64>) throws(MediaError) -> String? {
+        guard let media = try first("mdia", in: trak), let tag = try first("elng", in: media), tag.count > 4,
+            let bytes = try file.bytes(at: tag.lowerBound + 4, count: min(LanguageTag.limit, tag.count - 4))
         else { return nil }
+        return LanguageTag.text(bytes)
+    }
+
+    private mutating func cropping(of trak: Range<Int64>) throws(MediaError) -> PictureCropping? {
         var place = trak
         for type in ["mdia", "minf", "stbl", "stsd"] {
             guard let next = try first(type, in: place) else { return nil }
@@ -42,10 +50,9 @@ struct CleanAperture {
             let height = try file.number(at: entry.body.lowerBound + 26, bytes: 2),
             let clap = try first(
                 "clap", in: (entry.body.lowerBound + Self.visualEntryLength)..<entry.body.upperBound),
-            let bytes = try file.bytes(at: clap.lowerBound, count: 32), clap.count >= 32,
-            let cropping = Self.cropping(bytes, width: Int(width), height: Int(height))
+            let bytes = try file.bytes(at: clap.lowerBound, count: 32), clap.count >= 32
         else { return nil }
-        return (Int32(truncatingIfNeeded: id), cropping)
+        return Self.cropping(bytes, width: Int(width), height: Int(height))
     }
 
     /// Of a VisualSampleEntry's own fields, ISO/IEC 14496-12 §12.1.3.

@@ -21,24 +21,30 @@ package struct CleanApertureBox {
         return numbers.flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
     }
 
-    /// - Parameter movie: whose index comes behind its media, so that no sample moves.
-    /// - Returns: `nil` for anything else.
+    /// - Returns: `nil` where the movie's index does not come behind its media.
     package func inserted(into movie: [UInt8]) -> [UInt8]? {
+        MovieBox.insert(bytes, into: movie, at: ["trak", "mdia", "minf", "stbl", "stsd", "entry"])
+    }
+}
+
+/// Puts a box into a movie whose index comes behind its media, so that no sample moves.
+package enum MovieBox {
+    /// - Parameter path: of the box that gets it at its end, below `moov`; the first of each type, `entry` for a sample entry.
+    package static func insert(_ box: [UInt8], into movie: [UInt8], at path: [String]) -> [UInt8]? {
         var result = movie
         var place = 0..<movie.count
-        var sizes: [Int] = []
-        for type in ["moov", "trak", "mdia", "minf", "stbl", "stsd"] {
-            guard let box = Self.box(type, in: place, of: movie) else { return nil }
-            sizes.append(box.lowerBound)
-            place = (box.lowerBound + 8)..<box.upperBound
+        var parents: [Int] = []
+        for type in ["moov"] + path {
+            let found = type == "entry" ? place.lowerBound + 8 : self.box(type, in: place, of: movie)?.lowerBound
+            guard let start = found, start + 8 <= movie.count else { return nil }
+            parents.append(start)
+            place = (start + 8)..<min(movie.count, start + number(movie, start))
         }
-        let entry = place.lowerBound + 8
-        sizes.append(entry)
-        for offset in sizes {
-            let size = Self.number(movie, offset) + 40
+        for offset in parents {
+            let size = number(movie, offset) + box.count
             for index in 0..<4 { result[offset + index] = UInt8(truncatingIfNeeded: size >> (24 - 8 * index)) }
         }
-        result.insert(contentsOf: bytes, at: entry + Self.number(movie, entry))
+        result.insert(contentsOf: box, at: place.upperBound)
         return result
     }
 
