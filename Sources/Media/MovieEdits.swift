@@ -1,4 +1,5 @@
 internal import Foundation
+package import MediaTime
 
 /// Rewrites the edit list of one track of a finished movie in place, with its index at the head of the file and free space
 /// behind it.
@@ -26,17 +27,7 @@ package enum MovieEdits {
     ///   - priming: samples, in the track's timescale.
     /// - Throws: `.finalization` where the track has no such edit list; the file is then unchanged.
     package static func cutPriming(ofTrack track: Int, _ priming: Int64, inFileAt path: String) throws(MediaError) {
-        guard let handle = FileHandle(forUpdatingAtPath: path) else {
-            throw MediaError(.storage, .other, "\(path) cannot be opened again.")
-        }
-        defer { try? handle.close() }
-        do {
-            try cut(track, priming, handle)
-        } catch let error as MediaError {
-            throw error
-        } catch {
-            throw MediaError(.storage, .other, "The edit list of \(path) could not be written: \(error)")
-        }
+        try change(path) { (file) throws in try cut(track, priming, file) }
     }
 
     /// Clears the flag that has a track shown unless somebody chooses another (ISO/IEC 14496-12 §8.3.2, Track_enabled).
@@ -63,34 +54,91 @@ package enum MovieEdits {
         }
     }
 
-    private static func cut(_ track: Int, _ priming: Int64, _ file: FileHandle) throws {
-        let size = Int(clamping: try file.seekToEnd())
-        guard let moov = try child("moov", in: 0..<size, file),
-            let header = try child("mvhd", in: moov, file),
-            let trak = try children(in: moov, file).filter({ $0.type == "trak" }).dropFirst(track).first?.body,
-            let media = try child("mdia", in: trak, file), let mediaHeader = try child("mdhd", in: media, file),
-            let edits = try child("edts", in: trak, file), let list = try child("elst", in: edits, file)
-        else { throw unsuited }
-        let movieScale = try timescale(header, file)
-        let mediaScale = try timescale(mediaHeader, file)
-        var bytes = try read(list, file)
-        let width = bytes.first == 1 ? 8 : 4
-        guard movieScale > 0, mediaScale > 0, number(bytes, 4, 4) == 2, bytes.count >= 8 + 2 * (2 * width + 4) else {
-            throw unsuited
+    /// Ends the presentation of a track before its media does: `[length, start]` becomes `[shorter, start]`.
+    ///
+    /// - Parameter end: on the movie's time line.
+    package static func end(track: Int, at end: MediaTime, inFileAt path: String) throws(MediaError) {
+        try change(path) { (file) throws in
+            var list = try EditList(ofTrack: track, file)
+            let ticks = (Int128(end.value) * Int128(list.movieScale)) / Int128(max(1, end.timescale))
+            let last = list.count - 1
+            let wait = last == 1 ? list.duration(0) : 0
+            guard last >= 0, ticks > Int128(wait), let length = UInt64(exactly: ticks - Int128(wait)) else {
+                throw unsuited
+            }
+            list.setDuration(min(length, list.duration(last)), last)
+            try list.write(file)
         }
-        let (first, second) = (8, 8 + 2 * width + 4)
-        let empty: UInt64 = width == 8 ? .max : UInt64(UInt32.max)
-        guard let wait = number(bytes, first, width), number(bytes, first + width, width) == empty,
-            let length = number(bytes, second, width), let start = number(bytes, second + width, width)
-        else { throw unsuited }
-        let (cut, overflow) = UInt64(priming).multipliedReportingOverflow(by: movieScale)
-        let moved = (overflow ? 0 : cut) / mediaScale
-        guard moved > 0, length > moved, wait + moved < empty else { throw unsuited }
-        put(wait + moved, &bytes, first, width)
-        put(length - moved, &bytes, second, width)
-        put(start + UInt64(priming), &bytes, second + width, width)
-        try file.seek(toOffset: UInt64(list.lowerBound))
-        try file.write(contentsOf: Data(bytes))
+    }
+
+    private static func change(_ path: String, _ body: (FileHandle) throws -> Void) throws(MediaError) {
+        guard let handle = FileHandle(forUpdatingAtPath: path) else {
+            throw MediaError(.storage, .other, "\(path) cannot be opened again.")
+        }
+        defer { try? handle.close() }
+        do {
+            try body(handle)
+        } catch let error as MediaError {
+            throw error
+        } catch {
+            throw MediaError(.storage, .other, "The edit list of \(path) could not be written: \(error)")
+        }
+    }
+
+    /// The `elst` box of a track, with one entry or an empty one and another.
+    private struct EditList {
+        let movieScale: UInt64
+        let mediaScale: UInt64
+        let count: Int
+        private let place: Range<Int>
+        private let width: Int
+        private var bytes: [UInt8]
+
+        init(ofTrack track: Int, _ file: FileHandle) throws {
+            let size = Int(clamping: try file.seekToEnd())
+            guard let moov = try child("moov", in: 0..<size, file),
+                let header = try child("mvhd", in: moov, file),
+                let trak = try children(in: moov, file).filter({ $0.type == "trak" }).dropFirst(track).first?.body,
+                let media = try child("mdia", in: trak, file), let mediaHeader = try child("mdhd", in: media, file),
+                let edits = try child("edts", in: trak, file), let list = try child("elst", in: edits, file)
+            else { throw unsuited }
+            movieScale = try timescale(header, file)
+            mediaScale = try timescale(mediaHeader, file)
+            place = list
+            bytes = try read(list, file)
+            width = bytes.first == 1 ? 8 : 4
+            count = Int(clamping: number(bytes, 4, 4) ?? 0)
+            guard movieScale > 0, mediaScale > 0, (1...2).contains(count), bytes.count >= 8 + count * (2 * width + 4),
+                count == 1 || number(bytes, 8 + width, width) == empty
+            else { throw unsuited }
+        }
+
+        /// Of an edit that shows nothing.
+        var empty: UInt64 { width == 8 ? .max : UInt64(UInt32.max) }
+
+        private func offset(_ entry: Int) -> Int { 8 + entry * (2 * width + 4) }
+        func duration(_ entry: Int) -> UInt64 { number(bytes, offset(entry), width) ?? 0 }
+        func start(_ entry: Int) -> UInt64 { number(bytes, offset(entry) + width, width) ?? 0 }
+        mutating func setDuration(_ value: UInt64, _ entry: Int) { put(value, &bytes, offset(entry), width) }
+        mutating func setStart(_ value: UInt64, _ entry: Int) { put(value, &bytes, offset(entry) + width, width) }
+
+        func write(_ file: FileHandle) throws {
+            try file.seek(toOffset: UInt64(place.lowerBound))
+            try file.write(contentsOf: Data(bytes))
+        }
+    }
+
+    private static func cut(_ track: Int, _ priming: Int64, _ file: FileHandle) throws {
+        var list = try EditList(ofTrack: track, file)
+        guard list.count == 2 else { throw unsuited }
+        let (wait, length) = (list.duration(0), list.duration(1))
+        let (cut, overflow) = UInt64(priming).multipliedReportingOverflow(by: list.movieScale)
+        let moved = (overflow ? 0 : cut) / list.mediaScale
+        guard moved > 0, length > moved, wait + moved < list.empty else { throw unsuited }
+        list.setDuration(wait + moved, 0)
+        list.setDuration(length - moved, 1)
+        list.setStart(list.start(1) + UInt64(priming), 1)
+        try list.write(file)
     }
 
     private static let unsuited = MediaError(

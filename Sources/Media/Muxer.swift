@@ -180,8 +180,15 @@ package final class Muxer {
                 "\(container) does not take the option\(unused.count == 1 ? "" : "s") \(unused.joined(separator: ", ")).",
                 code: weft_averror_option_not_found())
         }
+        let code = avformat_write_header(context, nil)
+        if code < 0, code != weft_averror(ENOMEM), (context.pointee.pb?.pointee.error ?? 0) >= 0 {
+            // Nothing went wrong with the file: it is what the tracks are.
+            throw MediaError(
+                .format, .unsupported, "\(container) cannot hold these tracks.", code: code,
+                log: CodecLog.recentLines(of: context))
+        }
         try check(
-            avformat_write_header(context, nil), .storage, "The header of \(path) could not be written.",
+            code, .storage, "The header of \(path) could not be written.",
             context: context)
         try checkOutput()
     }

@@ -95,6 +95,15 @@ final class SourceFeed {
     private var hasNewScar = false
     /// What is to be said about reading the source.
     private(set) var remarks: [String] = []
+    /// Times of the copied pictures that the source's edit list hides behind its start, and of the last one that it shows.
+    private var hiddenTimes: [Int64] = []
+    private var lastShown = Int64.min
+    /// How many of them are shown all the same.
+    private(set) var shownBehindEnd = 0
+
+    /// When the pictures begin that are copied and hidden at the end of the track, in its ticks.
+    var hiddenEnd: Int64? { hiddenTimes.filter { $0 > lastShown }.min() }
+
     /// Samples that were copied although the container calls them damaged, by track.
     private var copiedDamaged: [Int: Int] = [:]
 
@@ -472,10 +481,15 @@ final class SourceFeed {
         videoFront = max(videoFront, dts)
         front = max(front, dts.nanoseconds(in: sample.timeBase))
         guard let pts = sample.pts ?? sample.dts else { return }
-        let isShown = visibility.isShown(sample) && !sample.isDiscarded
+        let isPicture = visibility.isShown(sample)
         // What is outside the exported range would only wait in memory.
         if let end = pictureRange.end, pts >= end { return }
         guard pts >= pictureRange.start || (sample.isDiscarded && dts >= pictureRange.preRoll) else { return }
+        let isHidden = copiesPicture && isPicture && sample.isDiscarded && pts >= pictureRange.start
+        // Only a movie can hide it again.
+        let isShown = isPicture && (!sample.isDiscarded || (isHidden && !job.container.isMovie))
+        if isHidden, isShown { shownBehindEnd += 1 } else if isHidden { hiddenTimes.append(pts) }
+        if isShown { lastShown = max(lastShown, pts) }
         if copiesPicture {
             let placed = sample.retimed(pts: pts, dts: dts, duration: sample.duration, timeBase: sample.timeBase)
             pictures.append(CopiedSegment.Picture(sample: placed, isShown: isShown))

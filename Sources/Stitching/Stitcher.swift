@@ -154,7 +154,9 @@ private final class StitchPass {
             let source = try sourceTimes(of: segment)
             let spooled: any SegmentContent
             if job.copiesPicture {
-                spooled = feed.copiedSegment(in: segment.start..<segment.end)
+                // What the edit list hides behind the end may be referred to.
+                let isEnd = segment.index == job.segments.count - 1 && job.rangeEnd == nil
+                spooled = feed.copiedSegment(in: segment.start..<(isEnd ? .max : segment.end))
             } else {
                 guard let supply else { throw Self.noSupply }
                 spooled = try supply.segment(segment.index)
@@ -308,7 +310,8 @@ private final class StitchPass {
                 disposition: source.disposition,
                 attachments: job.pictureAttachments ?? source.attachments,
                 averageFrameRate: job.timecodeRate ?? source.averageFrameRate,
-                sampleAspectRatio: nil,
+                // What is encoded says its own; of what is copied the container may be the only one to know.
+                sampleAspectRatio: job.copiesPicture ? source.sampleAspectRatio : nil,
                 codecTag: attempt.mixesFormats && job.container.isMovie ? first.format.inBandSampleEntry : nil)
             for lane in 0..<feed.laneCount {
                 let track = feed.track(ofLane: lane)
@@ -533,6 +536,19 @@ private final class StitchPass {
         lateTracks[track] = Int64(sample.format.initialPadding)
     }
 
+    /// An edit list may end before pictures that those before it refer to: they are copied, and hidden again.
+    private func hideEnd() throws(MediaError) {
+        guard job.container.isMovie, let hidden = feed.hiddenEnd else { return }
+        do {
+            let end = try MediaTime(ticks: hidden, in: job.timeBase).subtracting(job.origin).adding(result.shift)
+            try MovieEdits.end(track: video.track, at: end, inFileAt: job.temporary)
+        } catch let error as MediaError {
+            throw error
+        } catch {
+            throw MediaError(.timing, .invalidData, "The end of the picture cannot be told: \(error)")
+        }
+    }
+
     /// libavformat shows a movie's first subtitles where the source shows none by default.
     private func switchOffSubtitles() throws(MediaError) {
         let subtitles = lanes.indices.filter { feed.track(ofLane: $0).mediaType == .subtitle }
@@ -561,6 +577,7 @@ private final class StitchPass {
             for (track, priming) in lateTracks.sorted(by: { $0.key < $1.key }) {
                 try MovieEdits.cutPriming(ofTrack: track, priming, inFileAt: job.temporary)
             }
+            try hideEnd()
             try switchOffSubtitles()
         } catch {
             if error.isIndexSpaceTooSmall { throw IndexSpaceExceeded.failure() }
@@ -576,6 +593,12 @@ private final class StitchPass {
         if result.dropped > 0 {
             result.losses.append(
                 "\(result.dropped) source pictures cannot be decoded and are not in the output; `damage` says where.")
+        }
+        if feed.shownBehindEnd > 0 {
+            let count = feed.shownBehindEnd
+            result.losses.append(
+                "\(count) \(count == 1 ? "picture" : "pictures") that the source's edit list hides \(count == 1 ? "is" : "are") shown: "
+                    + "\(job.container) cannot hide what other pictures refer to. MP4 or MOV can.")
         }
         result.losses += feed.textLosses + feed.soundLosses + feed.timeLosses(in: job.container)
         if let loss = job.captionLoss, feed.captionedPictures > 0 {

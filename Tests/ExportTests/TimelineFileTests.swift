@@ -92,6 +92,29 @@ struct TimelineFileTests {
         #expect(try output.pictureHashes() == Judge(path: whole).pictureHashes())
     }
 
+    @Test(
+        "What an edit list hides at the end although others refer to it is hidden again in a copied movie, and elsewhere shown and told",
+        arguments: ["mp4", "mov", "mkv"])
+    func hiddenEnd(target: String) throws {
+        let workplace = try Workplace()
+        let source = workplace.file("source.mp4")
+        guard
+            try FFmpegProgram.run(["-f", "lavfi", "-i", "testsrc2=s=160x90:r=25:d=2"] + Self.x264 + [source])
+        else { return }
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: source))
+        // ISO/IEC 14496-12 §8.6.6: version and flags, the number of entries, then the first one's duration in milliseconds.
+        let place = try #require(bytes.range(of: Data("elst".utf8))).upperBound + 8
+        bytes.replaceSubrange(place..<(place + 4), with: [0, 0, UInt8(1900 >> 8), UInt8(1900 & 0xFF)])
+        try bytes.write(to: URL(fileURLWithPath: source))
+        #expect(try Judge(path: source).shownPictures().times.count == 48)
+        let (report, errors) = try workplace.export(source, "out.\(target)", ["--video-codec", "copy"])
+        let done = try #require(report, "\(errors)")
+        #expect(done.proof.pass)
+        let shown = try Judge(path: workplace.file("out.\(target)")).shownPictures().times.count
+        let isTold = done.losses.contains { $0.contains("edit list hides") }
+        #expect(target == "mkv" ? shown == 50 && isTold : shown == 48 && !isTold, "\(shown) \(done.losses)")
+    }
+
     @Test("A program stream without a single time stamp is shown from end to end")
     func timelessProgramStream() throws {
         let workplace = try Workplace()

@@ -64,6 +64,22 @@ import Testing
         for word in route.words { #expect(export.warnings.contains { $0.contains(word) }, "\(export.warnings)") }
     }
 
+    @Test(
+        "What only the container says of the shape of pixels travels with a copied picture", arguments: ["mp4", "mkv"])
+    func copiedShape(container: String) throws {
+        let scratch = try ScratchFolder()
+        let (plain, source) = (scratch.file("plain.mp4"), scratch.file("source.mkv"))
+        let clip = [
+            "-f", "lavfi", "-i", "testsrc2=s=192x128:r=25:d=1", "-c:v", "libx264", "-preset", "ultrafast", plain,
+        ]
+        guard try FFmpegProgram.run(clip), try FFmpegProgram.run(["-i", plain, "-c", "copy", "-aspect", "2:1", source])
+        else { return }
+        let export = try Export(source, into: scratch, as: "out.\(container)", ["-c", "copy"])
+        #expect(export.isProved, "\(export.complaint)")
+        #expect(try Probe(export.output)?.text("sample_aspect_ratio") ?? "4:3" == "4:3")
+        #expect(try Export.findings(source, export.output) == [])
+    }
+
     @Test("What the stream hides on the left and above is cut off to the last column")
     func croppedInside() throws {
         let scratch = try ScratchFolder()
