@@ -77,6 +77,8 @@ struct JobRuntime {
         let share = "\(failed.count) of \(segments.count) segments"
         failure.message = "\(share) could not be made. Segment \(first.segment): \(first.failure.message)"
         failure.advice = failure.advice.isEmpty ? goOn : "\(failure.advice) \(goOn)"
+        // The settings were taken, and other segments may be done with them.
+        if failure.exitCode == .usage { failure.exitCode = .jobFailed }
         return failure
     }
 

@@ -197,6 +197,18 @@ extension Demuxer {
         }
     }
 
+    /// Whether the file says how long it is, and not that nobody knew when its header was written (`Track.untold`), in the film's
+    /// unit, which is a track's or milliseconds.
+    static func tellsLength(_ context: UnsafeMutablePointer<AVFormatContext>) -> Bool {
+        let units =
+            [AVRational(num: 1, den: 1000)]
+            + (0..<Int(context.pointee.nb_streams)).compactMap {
+                context.pointee.streams[$0]?.pointee.time_base
+            }
+        let microseconds = AVRational(num: 1, den: AV_TIME_BASE)
+        return !units.contains { av_rescale_q(Track.untold, $0, microseconds) == context.pointee.duration }
+    }
+
     static func time(_ microseconds: Int64, positive: Bool) -> MediaTime? {
         guard microseconds != weft_no_pts(), !positive || microseconds > 0 else { return nil }
         return MediaTime(value: microseconds, timescale: 1_000_000)

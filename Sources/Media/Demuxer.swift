@@ -85,7 +85,7 @@ package final class Demuxer {
         containerName = context.pointee.iformat?.pointee.name.map { String(cString: $0) } ?? ""
         metadata = Metadata(context.pointee.metadata)
         chapters = Self.chapters(of: context)
-        duration = Self.time(context.pointee.duration, positive: true)
+        duration = Self.tellsLength(context) ? Self.time(context.pointee.duration, positive: true) : nil
         startTime = Self.time(context.pointee.start_time, positive: false)
         isSeekable = (context.pointee.pb?.pointee.seekable ?? 0) & AVIO_SEEKABLE_NORMAL != 0
         // A program stream gives only some pictures a presentation time (ISO/IEC 13818-1 §2.7.5). Of one that others refer to it is

@@ -61,6 +61,8 @@ public struct Track: Sendable, Identifiable {
     public let startTicks: Int64?
     /// Length of the presentation, as far as the container tells.
     public let durationTicks: Int64?
+    /// All bits set: a movie's word for a length that is not known (ISO/IEC 14496-12 §8.2.2.3, §8.4.2.3).
+    static let untold = Int64(UInt32.max)
     /// Frames over duration, in frames a second; `nil` where unknown.
     public let averageFrameRate: Rational?
     /// The lowest rate at which every timestamp can be told: libav's guess, half-right for variable rates. `nil` where the guess
@@ -101,7 +103,8 @@ extension Track {
         format = try FormatDescription(copying: parameters, attachments: sideData)
         self.timeBase = timeBase
         startTicks = s.start_time == weft_no_pts() ? nil : s.start_time
-        durationTicks = s.duration == weft_no_pts() || s.duration <= 0 ? nil : s.duration
+        let isTold = s.duration != weft_no_pts() && s.duration > 0 && s.duration != Self.untold
+        durationTicks = isTold ? s.duration : nil
         averageFrameRate = Self.frameRate(s.avg_frame_rate, tick: s.time_base)
         realFrameRate = Self.frameRate(s.r_frame_rate, tick: s.time_base)
         sampleAspectRatio =

@@ -96,6 +96,7 @@ extension Failure {
         case (.invalidData, .source): "The file is damaged; `weft probe` shows what can be read."
         case (.unsupported, .source): "This build of FFmpeg cannot read it."
         case (.unsupported, .output): "Choose another container, or other codecs for it."
+        case (.unsupported, _) where error.boundary == .filter: "Choose another filter, or other values for it."
         case (.unsupported, _): "Choose another encoder; `weft capabilities` lists them."
         case (.invalidSettings, _): "Correct the setting named above; `weft export --help` lists them."
         case (.alreadyExists, _): "Pass --overwrite to replace it."

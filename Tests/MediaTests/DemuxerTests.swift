@@ -173,6 +173,29 @@ import Testing
         #expect(try ContainerFixtures.samples(of: demuxer, track: video.index).count == plain)
     }
 
+    @Test("a movie whose header says that nobody knew its length tells none", arguments: ["1000", "90000"])
+    func untoldLength(timescale: String) throws {
+        let folder = try ScratchFolder()
+        let clip = folder.file("clip.mp4")
+        guard
+            try FFmpegProgram.run(
+                [
+                    "-f", "lavfi", "-i", "testsrc2=s=64x64:r=25:d=1", "-movflags", "frag_keyframe+empty_moov",
+                    "-movie_timescale", timescale, "-video_track_timescale", "90000", clip,
+                ])
+        else { return }
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: clip))
+        for name in ["mvhd", "mdhd"] {
+            // Name, version and flags, two times, timescale; then the length (ISO/IEC 14496-12 §8.2.2.2, §8.4.2.2).
+            let length = try #require(bytes.range(of: Data(name.utf8))).lowerBound + 20
+            bytes.replaceSubrange(length..<length + 4, with: [255, 255, 255, 255])
+        }
+        try bytes.write(to: URL(fileURLWithPath: clip))
+        let demuxer = try Demuxer(location: clip)
+        #expect(demuxer.duration == nil)
+        #expect(demuxer.tracks.first?.durationTicks == nil)
+    }
+
     @Test("a cut-off MP4 is an error after its last sample, then the end")
     func cutOff() throws {
         guard let path = ContainerFixtures.path("firefox-esr--movie_300.mp4") else { return }

@@ -95,9 +95,9 @@ struct FaultTests {
                 // Only what is at work dies.
                 if row["state"] as? String == "busy" { Self.killChildren(of: bad.processIdentifier) }
             }
-            return try place.job(id)["state"] as? String != "running"
+            return !["running", "stitching"].contains(try place.job(id)["state"] as? String)
         }
-        let report = try place.job(id)
+        let report = try place.awaitEnd(id)
         #expect(report["state"] as? String == "done", "\(report)")
         #expect(wasOut)
         let warnings = report["warnings"] as? [String] ?? []
