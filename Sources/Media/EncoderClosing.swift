@@ -6,16 +6,15 @@ enum EncoderClosing {
     ///
     /// - Parameter hasEnded: the end was sent to it.
     static func close(_ context: UnsafeMutablePointer<AVCodecContext>, hasFrames: Bool, hasEnded: Bool) {
-        if !hasEnded, avcodec_is_open(context) != 0, context.pointee.codec.map({ isSVT($0) }) == true {
+        if !hasEnded, avcodec_is_open(context) != 0, context.pointee.codec.map({ SVTSessions.include($0) }) == true {
             if !hasFrames { sendBlank(to: context) }
             end(context)
         }
-        var context: UnsafeMutablePointer<AVCodecContext>? = context
-        avcodec_free_context(&context)
-    }
-
-    private static func isSVT(_ codec: UnsafePointer<AVCodec>) -> Bool {
-        String(cString: codec.pointee.name) == "libsvtav1"
+        let codec = context.pointee.codec
+        SVTSessions.alone(codec) {
+            var context: UnsafeMutablePointer<AVCodecContext>? = context
+            avcodec_free_context(&context)
+        }
     }
 
     /// SVT-AV1 1.4 waits for ever when it is closed before its first picture, and complains on standard error when closed

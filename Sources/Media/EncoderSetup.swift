@@ -13,7 +13,7 @@ enum EncoderSetup {
             try configure(context, codec, settings)
             let mark = CodecLog.mark
             let (status, words) = ForeignOutput.capture {
-                SchedulingClass.kept { avcodec_open2(context, codec, nil) }
+                SVTSessions.alone(codec) { SchedulingClass.kept { avcodec_open2(context, codec, nil) } }
             }
             do {
                 try check(status, .encoder, "“\(settings.encoder)” cannot be opened.", context: context)

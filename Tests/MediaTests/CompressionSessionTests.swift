@@ -1,6 +1,7 @@
 import Foundation
 import MediaTime
 import Support
+import Synchronization
 import Testing
 
 @testable import Media
@@ -76,6 +77,18 @@ struct TestEncoder: CustomTestStringConvertible, Sendable {
         #expect(first.samples.map(bytes(of:)) == second.samples.map(bytes(of:)))
         #expect(first.samples.map(\.dts) == second.samples.map(\.dts))
         #expect(first.format.extradata == second.format.extradata)
+    }
+
+    @Test("Sessions may open and close on several threads at once", arguments: TestEncoder.all)
+    func isIndependent(encoder: TestEncoder) throws {
+        let pictures = try TestPictures(pixelFormat: encoder.pixelFormat)
+        let frames = try pictures.pictures(2)
+        let counts = Mutex<[Int]>([])
+        DispatchQueue.concurrentPerform(iterations: 24) { _ in
+            let made = (try? encode(frames, encoder.settings(pictures.format)))?.samples.count ?? 0
+            counts.withLock { $0.append(made) }
+        }
+        #expect(counts.withLock { $0 } == Array(repeating: 2, count: 24))
     }
 
     @Test("No whole picture is copied between drawing, filter and encoder")
