@@ -29,14 +29,8 @@ struct EncoderTraits: Hashable, Sendable {
     /// - Returns: one of the encoder's formats in which no side ends in the middle of a chroma sample.
     func pixelFormat(_ target: String, holding format: FrameFormat, among choices: [String]) throws(Failure) -> String {
         guard wantsWholeChroma, let traits = PixelFormatTraits(target) else { return target }
-        let (isWide, isTall) = (format.width % 2 == 0, format.height % 2 == 0)
-        let fits =
-            switch traits.chroma {
-            case .quarter: isWide && isTall
-            case .half: isWide
-            default: true
-            }
-        guard !fits else { return target }
+        let chroma = traits.subsampling
+        if format.width % chroma.width == 0, format.height % chroma.height == 0 { return target }
         let whole = choices.first { choice in
             PixelFormatTraits(choice).map {
                 $0.chroma == .full && !$0.isRGB && $0.depth == traits.depth && $0.isFullRange == traits.isFullRange

@@ -32,25 +32,17 @@ package enum MovieEdits {
 
     /// Clears the flag that has a track shown unless somebody chooses another (ISO/IEC 14496-12 §8.3.2, Track_enabled).
     package static func disable(track: Int, inFileAt path: String) throws(MediaError) {
-        guard let handle = FileHandle(forUpdatingAtPath: path) else {
-            throw MediaError(.storage, .other, "\(path) cannot be opened again.")
-        }
-        defer { try? handle.close() }
-        do {
-            let size = Int(clamping: try handle.seekToEnd())
-            guard let moov = try child("moov", in: 0..<size, handle),
-                let trak = try children(in: moov, handle).filter({ $0.type == "trak" }).dropFirst(track).first?.body,
-                let header = try child("tkhd", in: trak, handle)
+        try change(path, "track's header") { (file) throws in
+            let size = Int(clamping: try file.seekToEnd())
+            guard let moov = try child("moov", in: 0..<size, file),
+                let trak = try children(in: moov, file).filter({ $0.type == "trak" }).dropFirst(track).first?.body,
+                let header = try child("tkhd", in: trak, file)
             else { throw unsuited }
-            var bytes = try read(header.lowerBound..<(header.lowerBound + 4), handle)
+            var bytes = try read(header.lowerBound..<(header.lowerBound + 4), file)
             guard bytes.count == 4 else { throw unsuited }
             bytes[3] &= 0xFE
-            try handle.seek(toOffset: UInt64(header.lowerBound))
-            try handle.write(contentsOf: Data(bytes))
-        } catch let error as MediaError {
-            throw error
-        } catch {
-            throw MediaError(.storage, .other, "The track's header in \(path) could not be written: \(error)")
+            try file.seek(toOffset: UInt64(header.lowerBound))
+            try file.write(contentsOf: Data(bytes))
         }
     }
 
@@ -71,7 +63,9 @@ package enum MovieEdits {
         }
     }
 
-    private static func change(_ path: String, _ body: (FileHandle) throws -> Void) throws(MediaError) {
+    private static func change(
+        _ path: String, _ part: String = "edit list", _ body: (FileHandle) throws -> Void
+    ) throws(MediaError) {
         guard let handle = FileHandle(forUpdatingAtPath: path) else {
             throw MediaError(.storage, .other, "\(path) cannot be opened again.")
         }
@@ -81,7 +75,7 @@ package enum MovieEdits {
         } catch let error as MediaError {
             throw error
         } catch {
-            throw MediaError(.storage, .other, "The edit list of \(path) could not be written: \(error)")
+            throw MediaError(.storage, .other, "The \(part) of \(path) could not be written: \(error)")
         }
     }
 

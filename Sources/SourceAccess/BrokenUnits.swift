@@ -19,23 +19,19 @@ package enum BrokenUnits {
         // With start codes a zero too many is allowed between two units (§B.1.1), and the rule tells less.
         guard let lengthSize = RandomAccessPoint.nalLengthSize(sample.format, offset: offset) else { return nil }
         return sample.withUnsafeBytes { bytes in
-            var index = 0
-            while bytes.count - index > lengthSize {
-                var length = 0
-                for place in 0..<lengthSize { length = length << 8 | Int(bytes[index + place]) }
-                let start = index + lengthSize
-                guard length <= bytes.count - start else { return "A length in the sample leads beyond its end." }
-                if length > 0, isPicture(bytes[start]), hasZeros(bytes[start..<(start + length)]) {
+            var units = NALUnits(bytes, lengthSize: lengthSize)
+            while let unit = units.next() {
+                if units.isCutOff { return "A length in the sample leads beyond its end." }
+                if let header = unit.first, isPicture(header), hasZeros(unit) {
                     return "The sample holds bytes that no encoder writes."
                 }
-                index = start + length
             }
             return nil
         }
     }
 
     /// Zeros at the end are padding, which some writers count in.
-    private static func hasZeros(_ unit: Slice<UnsafeRawBufferPointer>) -> Bool {
+    private static func hasZeros(_ unit: UnsafeRawBufferPointer) -> Bool {
         var index = unit.startIndex
         let end = (unit.lastIndex { $0 != 0 } ?? index) + 1
         while index + 2 < end {

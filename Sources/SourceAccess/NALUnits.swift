@@ -3,6 +3,8 @@ struct NALUnits {
     private let bytes: UnsafeRawBufferPointer
     private let lengthSize: Int?
     private var index = 0
+    /// The last unit's length leads beyond the sample: what is there of it was given.
+    private(set) var isCutOff = false
 
     init(_ bytes: UnsafeRawBufferPointer, lengthSize: Int?) {
         self.bytes = bytes
@@ -16,6 +18,7 @@ struct NALUnits {
         var length = 0
         for offset in 0..<lengthSize { length = length << 8 | Int(bytes[index + offset]) }
         let start = index + lengthSize
+        isCutOff = length > bytes.count - start
         let end = min(bytes.count, start + length)
         index = end
         return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
